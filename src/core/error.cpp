@@ -1,0 +1,25 @@
+#include "core/error.h"
+
+#include <fmt/format.h>
+
+namespace mneme {
+namespace {
+
+std::string compose(std::string_view where, std::string_view what) {
+  return where.empty() ? std::string(what) : fmt::format("[{}] {}", where, what);
+}
+
+}  // namespace
+
+Error::Error(ErrorKind kind, std::string_view where, std::string_view what)
+    : std::runtime_error(compose(where, what)), kind_(kind) {}
+
+void check(bool holds, std::string_view what, std::source_location location) {
+  if (holds) return;
+  std::string_view file = location.file_name();
+  if (auto slash = file.rfind('/'); slash != file.npos) file.remove_prefix(slash + 1);
+  throw Error(ErrorKind::internal, fmt::format("{}:{}", file, location.line()),
+              fmt::format("internal error: {}", what));
+}
+
+}  // namespace mneme

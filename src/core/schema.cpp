@@ -1,0 +1,160 @@
+#include "core/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+[[noreturn]] void wrong_value(const Field& field, const ConfigValue& value, std::string_view path) {
+  throw Error(ErrorKind::usage, value.origin,
+              fmt::format("{}.{}: got {}, expected {}", path, field.name, value.shown(), field.expected()));
+}
+
+bool within(const Field& field, double value) { return value >= field.min && value <= field.max; }
+
+// The value with the field's type, or a discarded Json if it does not fit.
+Json fitted(const Field& field, const ConfigValue& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value.value);
+  const auto* real = std::get_if<double>(&value.value);
+  const auto* text = std::get_if<std::string>(&value.value);
+  const Json misfit(Json::value_t::discarded);
+  switch (field.type) {
+    case FieldType::flag:
+      if (const auto* flag = std::get_if<bool>(&value.value)) return *flag;
+      return misfit;
+    case FieldType::integer:
+      return integer && within(field, static_cast<double>(*integer)) ? Json(*integer) : misfit;
+    case FieldType::real: {
+      if (!integer && !real) return misfit;
+      const double number = integer ? static_cast<double>(*integer) : *real;
+      return std::isfinite(number) && within(field, number) ? Json(number) : misfit;
+    }
+    case FieldType::text:
+      return text ? Json(*text) : misfit;
+    case FieldType::choice:
+      if (text)
+        for (const auto& choice : field.choices)
+          if (choice == *text) return *text;
+      return misfit;
+    case FieldType::integers: {
+      Json list = Json::array();
+      const ConfigArray single{value};
+      for (const auto& item : value.is_array() ? value.array() : single) {
+        const auto* number = std::get_if<std::int64_t>(&item.value);
+        if (!number || !within(field, static_cast<double>(*number))) return misfit;
+        list.push_back(*number);
+      }
+      return list.empty() ? misfit : list;
+    }
+  }
+  return misfit;
+}
+
+std::string limits(const Field& field) {
+  const bool lower = std::isfinite(field.min), upper = std::isfinite(field.max);
+  if (lower && upper) return fmt::format(" from {} to {}", field.min, field.max);
+  if (lower) return fmt::format(" >= {}", field.min);
+  if (upper) return fmt::format(" <= {}", field.max);
+  return "";
+}
+
+}  // namespace
+
+std::string Field::expected() const {
+  switch (type) {
+    case FieldType::flag: return "true or false";
+    case FieldType::integer: return "an integer" + limits(*this);
+    case FieldType::real: return "a number" + limits(*this);
+    case FieldType::text: return "a string";
+    case FieldType::choice: return "one of " + join(choices, ", ");
+    case FieldType::integers: return "an integer" + limits(*this) + " or a list of them";
+  }
+  return "";
+}
+
+Field flag_field(std::string name, Json fallback, std::string help) {
+  return {.name = std::move(name), .type = FieldType::flag, .fallback = std::move(fallback), .help = std::move(help)};
+}
+
+Field integer_field(std::string name, Json fallback, double min, double max, std::string help) {
+  return {.name = std::move(name), .type = FieldType::integer, .fallback = std::move(fallback),
+          .help = std::move(help), .min = min, .max = max};
+}
+
+Field real_field(std::string name, Json fallback, double min, double max, std::string help) {
+  return {.name = std::move(name), .type = FieldType::real, .fallback = std::move(fallback),
+          .help = std::move(help), .min = min, .max = max};
+}
+
+Field text_field(std::string name, Json fallback, std::string help) {
+  return {.name = std::move(name), .type = FieldType::text, .fallback = std::move(fallback), .help = std::move(help)};
+}
+
+Field choice_field(std::string name, Json fallback, std::vector<std::string> choices, std::string help) {
+  return {.name = std::move(name), .type = FieldType::choice, .fallback = std::move(fallback),
+          .help = std::move(help), .choices = std::move(choices)};
+}
+
+Field integers_field(std::string name, Json fallback, double min, double max, std::string help) {
+  return {.name = std::move(name), .type = FieldType::integers, .fallback = std::move(fallback),
+          .help = std::move(help), .min = min, .max = max};
+}
+
+std::vector<std::int64_t> Options::integers(std::string_view name) const {
+  return at(name).get<std::vector<std::int64_t>>();
+}
+
+const Json& Options::at(std::string_view name) const {
+  const auto found = values_.find(std::string(name));
+  check(found != values_.end(), fmt::format("option {}.{} was asked for but is not in the schema", path_, name));
+  return *found;
+}
+
+void Options::reject(std::string_view name, std::string_view what) const {
+  const auto origin = origins_.find(std::string(name));
+  throw Error(ErrorKind::usage, origin == origins_.end() ? path_ : origin->second,
+              fmt::format("{}.{}: got {}, expected {}", path_, name, at(name).dump(), what));
+}
+
+Options resolve(const Schema& schema, const ConfigValue* table, std::string_view path,
+                const std::vector<std::string>& also_known) {
+  if (table && !table->is_table())
+    throw Error(ErrorKind::usage, table->origin,
+                fmt::format("{}: got {}, expected a table", path, table->shown()));
+  std::vector<std::string> known;
+  for (const Field& field : schema) known.push_back(field.name);
+  known.insert(known.end(), also_known.begin(), also_known.end());
+  if (table)
+    for (const auto& [key, value] : table->table())
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        throw Error(ErrorKind::usage, value.origin,
+                    fmt::format("{}: unknown key '{}'{}", path, key, suggestion(key, known)));
+
+  Json values = Json::object();
+  std::map<std::string, std::string> origins;
+  for (const Field& field : schema) {
+    const ConfigValue* value = table ? table->find(field.name) : nullptr;
+    if (value) {
+      Json checked = fitted(field, *value);
+      if (checked.is_discarded()) wrong_value(field, *value, path);
+      values[field.name] = std::move(checked);
+      origins[field.name] = value->origin;
+    } else if (!field.fallback.is_null()) {
+      values[field.name] = field.fallback;
+    } else {
+      throw Error(ErrorKind::usage, table ? table->origin : std::string(path),
+                  fmt::format("{}: missing key '{}', expected {}", path, field.name, field.expected()));
+    }
+  }
+  return Options(std::string(path), std::move(values), std::move(origins));
+}
+
+Options defaults(const Schema& schema, std::string_view path) { return resolve(schema, nullptr, path); }
+
+}  // namespace mneme

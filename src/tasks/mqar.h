@@ -1,0 +1,10 @@
+// mqar: multi-query associative recall (Arora et al. 2023, Zoology).
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry mqar_entry();
+
+}  // namespace mneme

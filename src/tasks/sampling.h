@@ -1,0 +1,33 @@
+// Sampling without replacement, exact and repeatable to the bit on every machine.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/random.h"
+
+namespace mneme {
+
+// Fills `out` with distinct integers from [first, last], each ordered selection equally likely.
+// There must be at least as many integers as places.
+void sample_distinct(Random& random, std::int32_t first, std::int32_t last, std::span<std::int32_t> out);
+
+// Draws places 0..n-1 one after another without replacement, each with probability proportional to its
+// weight among those left. Weights are rounded to integers once, so that the draws do not depend on the
+// last bit of a machine's pow().
+class WeightedPlaces {
+ public:
+  explicit WeightedPlaces(std::span<const double> weights);
+
+  // The drawn places, in the order of drawing. out.size() <= n.
+  void draw(Random& random, std::span<std::int32_t> out) const;
+
+ private:
+  std::vector<std::uint64_t> tree_;  // Fenwick tree of the integer weights; tree_[0] is unused
+  std::vector<std::uint64_t> weights_;
+  std::uint64_t total_ = 0;
+  std::size_t top_ = 1;  // largest power of two <= n
+};
+
+}  // namespace mneme
