@@ -1,0 +1,10 @@
+#pragma once
+
+#include "catalog/mixer_entry.h"
+
+namespace mneme {
+
+// Causal softmax attention with the options of spec section 2.
+MixerEntry attention_entry();
+
+}  // namespace mneme

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include "catalog/attention.h"
+#include "catalog/mixer_entry.h"
+#include "catalog/state_mixers.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+const MixerEntry& find(const std::vector<MixerEntry>& list, std::string_view kind, std::string_view name,
+                       std::string_view origin) {
+  std::vector<std::string> known;
+  for (const MixerEntry& entry : list) {
+    if (entry.name == name) return entry;
+    known.push_back(entry.name);
+  }
+  throw Error(ErrorKind::usage, origin, fmt::format("unknown {} '{}'{}", kind, name, suggestion(name, known)));
+}
+
+}  // namespace
+
+const std::vector<MixerEntry>& mixer_catalog() {
+  static const std::vector<MixerEntry> list = {
+      attention_entry(),
+  };
+  return list;
+}
+
+const std::vector<MixerEntry>& state_mixer_catalog() {
+  static const std::vector<MixerEntry> list = {
+      mlp_entry(),
+      glu_entry(),
+      identity_entry(),
+  };
+  return list;
+}
+
+const MixerEntry& find_mixer(std::string_view name, std::string_view origin) {
+  return find(mixer_catalog(), "mixer", name, origin);
+}
+
+const MixerEntry& find_state_mixer(std::string_view name, std::string_view origin) {
+  return find(state_mixer_catalog(), "state mixer", name, origin);
+}
+
+}  // namespace mneme

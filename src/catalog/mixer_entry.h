@@ -1,0 +1,53 @@
+// What is known of a mixer without building it: its name, options and formulas.
+//
+// The front end lists, validates and plans with these entries; the worker builds the torch modules from
+// the same ones (src/mixers/list.cpp), and a test holds the two to each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schema.h"
+
+namespace mneme {
+
+// Where a mixer stands in a model.
+struct MixerContext {
+  std::int64_t width = 0;   // D
+  std::int64_t length = 0;  // L: the longest sequence it must handle in training
+  std::int64_t layer = 0;   // 0-based
+  std::int64_t layers = 1;
+};
+
+struct MixerEntry {
+  std::string name;
+  std::string family;
+  std::string summary;
+  std::string citation;
+  Schema options;
+
+  // Trainable numbers.
+  std::int64_t (*parameters)(const MixerContext&, const Options&);
+  // Floats per sequence that must be kept to go on after `length` tokens.
+  std::int64_t (*state)(const MixerContext&, const Options&);
+  // Useful floating-point operations of one forward pass over one sequence of `length` tokens.
+  double (*flops)(const MixerContext&, const Options&);
+  // False if permuting earlier tokens cannot change the output: such a mixer needs positions.
+  bool (*knows_order)(const Options&);
+  // False only for options that look ahead.
+  bool (*causal)(const Options&);
+  // Rejects options that do not fit each other or the context.
+  void (*validate)(const MixerContext&, const Options&);
+};
+
+// Mixers along the sequence, and mixers along the channels ("state mixers": mlp, glu, identity).
+const std::vector<MixerEntry>& mixer_catalog();
+const std::vector<MixerEntry>& state_mixer_catalog();
+
+// Throw Error(usage) with the nearest known name.
+const MixerEntry& find_mixer(std::string_view name, std::string_view origin = "model.mixer");
+const MixerEntry& find_state_mixer(std::string_view name, std::string_view origin = "model.state_mixer");
+
+}  // namespace mneme

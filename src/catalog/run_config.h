@@ -1,0 +1,54 @@
+// A run's complete configuration: what was written, checked, with every default filled in.
+//
+//   task:  name and the task's options
+//   model: mixer ("a" or "a+b", cycled over layers), width, layers, ..., and one table of options per
+//          mixer, named after it
+//   train: optimiser, schedule, budget, seeds
+//
+// The canonical JSON of it is hashed into the run's id, so two runs with the same id are the same run,
+// and resolving that JSON again gives the same JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catalog/mixer_entry.h"
+#include "core/config.h"
+#include "core/schema.h"
+#include "tasks/task.h"
+
+namespace mneme {
+
+const Schema& model_schema();
+const Schema& train_schema();
+
+struct MixerConfig {
+  const MixerEntry* entry = nullptr;
+  Options options;
+};
+
+struct RunConfig {
+  const TaskEntry* task_entry = nullptr;
+  Options task;
+  Options model;
+  std::vector<MixerConfig> mixers;  // layer i uses mixers[i % size]
+  MixerConfig state_mixer;
+  Options train;
+
+  TaskShape shape;
+  double chance = 0;
+  Json json;
+  std::string id;                     // first 12 hex digits of SHA-256 of the canonical JSON
+  std::vector<std::string> warnings;  // combinations that are legal but cannot work
+
+  MixerContext context(std::int64_t layer) const;
+  std::int64_t parameters() const;
+  std::int64_t state() const;             // floats per sequence at the task's length, all layers
+  double forward_flops_per_example() const;  // useful work only: asked positions for the head
+};
+
+// Throws Error(usage) for anything that is not a complete, consistent run.
+RunConfig resolve_run(const ConfigValue& root);
+
+}  // namespace mneme
