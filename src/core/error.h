@@ -4,7 +4,6 @@
 // "[where] what, got X, expected Y". Broken invariants of our own are assertions instead (check()).
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -34,7 +33,7 @@ class Error : public std::runtime_error {
 };
 
 // Throws an internal Error naming the source line unless `holds`.
-void check(bool holds, std::string_view what,
-           std::source_location location = std::source_location::current());
+// (The compilers' builtins, because clang 14 has no std::source_location.)
+void check(bool holds, std::string_view what, std::string_view file = __builtin_FILE(), int line = __builtin_LINE());
 
 }  // namespace mneme

@@ -7,6 +7,42 @@
 #include <cmath>
 
 namespace mneme {
+namespace {
+
+// The length of the well-formed character at the start of a non-empty text, or 0.
+std::size_t utf8_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
+  const unsigned second = byte(1);
+  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
+  if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::size_t utf8_prefix(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = utf8_character(text.substr(at));
+    if (length == 0) break;
+    at += length;
+  }
+  return at;
+}
+
+std::string shortened(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  std::size_t end = limit - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Optimal string alignment: three rows are enough, the oldest serves transpositions.
@@ -62,14 +98,16 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
+  // Negated as unsigned: the smallest integer has no positive twin.
+  const auto magnitude = static_cast<std::uint64_t>(value);
+  std::string digits = fmt::format("{}", value < 0 ? -magnitude : magnitude);
   for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return value < 0 ? "-" + digits : digits;
 }
 
 std::string duration(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
+  if (!(std::abs(seconds) < 1e15)) return "?";
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);

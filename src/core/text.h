@@ -22,6 +22,13 @@ std::string suggestion(std::string_view word, std::span<const std::string> known
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
 
+// How many bytes from the start are well-formed UTF-8: text.size() if all of them are.
+std::size_t utf8_prefix(std::string_view text);
+inline bool is_utf8(std::string_view text) { return utf8_prefix(text) == text.size(); }
+
+// At most `limit` bytes (at least 4) of a text, cut between characters and ending in "..." if it was longer.
+std::string shortened(std::string_view text, std::size_t limit);
+
 // 12345678 -> "12,345,678".
 std::string grouped(std::int64_t value);
 

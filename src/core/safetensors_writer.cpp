@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "core/json.h"
+#include "core/safetensors.h"
+#include "core/safetensors_format.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+void check_saveable(const std::string& name, const TensorView& tensor) {
+  const std::size_t element = dtype_size(tensor.dtype);
+  check(name != kMetadata && is_utf8(name), fmt::format("{} can be the name of a tensor", name));
+  check(element > 0, fmt::format("tensor {} to be saved has a known dtype, not {}", name, tensor.dtype));
+  check(byte_count(tensor.shape, element) == tensor.bytes.size() && tensor.shape.size() <= kMaxRank,
+        fmt::format("tensor {} to be saved has the bytes of its shape", name));
+}
+
+// The header's length and the header, padded so that the data starts at a multiple of 8.
+std::string file_start(const std::map<std::string, Json>& members, const std::map<std::string, std::string>& metadata) {
+  std::string header = "{";
+  const auto add = [&](std::string_view name, const Json& value) {
+    header += fmt::format("{}{}:{}", header.size() > 1 ? "," : "", Json(name).dump(), value.dump());
+  };
+  for (const auto& [key, value] : metadata) check(is_utf8(key) && is_utf8(value), "metadata to be saved is UTF-8");
+  if (!metadata.empty()) add(kMetadata, metadata);
+  for (const auto& [name, member] : members) add(name, member);
+  header += '}';
+  header.append((kLengthBytes - header.size() % kLengthBytes) % kLengthBytes, ' ');
+  check(header.size() <= kMaxHeader, "the header to be saved is within the format's limit");
+
+  const std::uint64_t length = header.size();
+  std::string start(kLengthBytes, '\0');
+  std::memcpy(start.data(), &length, kLengthBytes);
+  return start + header;
+}
+
+}  // namespace
+
+void save_safetensors(const Path& path, const std::map<std::string, TensorView>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  using Item = std::pair<const std::string, TensorView>;
+  std::vector<const Item*> order;
+  for (const Item& item : tensors) {
+    check_saveable(item.first, item.second);
+    order.push_back(&item);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Item* a, const Item* b) {
+    return dtype_size(a->second.dtype) > dtype_size(b->second.dtype);
+  });
+
+  std::map<std::string, Json> members;
+  std::vector<std::span<const std::byte>> pieces(1);
+  std::uint64_t offset = 0;
+  for (const Item* item : order) {
+    const auto& [name, tensor] = *item;
+    const std::uint64_t end = offset + tensor.bytes.size();
+    members[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    pieces.push_back(tensor.bytes);
+    offset = end;
+  }
+  const std::string start = file_start(members, metadata);
+  pieces[0] = std::as_bytes(std::span(start));
+  write_file_atomically(path, pieces);
+}
+
+}  // namespace mneme
