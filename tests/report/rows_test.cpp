@@ -1,0 +1,90 @@
+#include "report/rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/error.h"
+#include "report/sample_rows.h"
+
+namespace mneme {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::sample_row;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Rows, AccuracyOfARunThatDivergedIsItsLastFiniteEvaluation) {
+  ResultRow row = sample_row("mamba", 1e-2, 1, 0.4, "diverged");
+  EXPECT_EQ(counted_validation_accuracy(row), 0.4);
+  EXPECT_EQ(counted_test_accuracy(row), 0.4);  // never tested
+  row.validation_accuracy = kNaN;
+  EXPECT_EQ(counted_validation_accuracy(row), 0);
+  EXPECT_EQ(counted_test_accuracy(row), 0);
+  row.validation_accuracy.reset();
+  EXPECT_EQ(counted_test_accuracy(row), 0);
+  row.test_accuracy = 0.7;
+  EXPECT_EQ(counted_test_accuracy(row), 0.7);
+}
+
+TEST(Rows, OnlyRunsThatEndedAreResults) {
+  for (const char* outcome : {"done", "diverged", "failed"}) EXPECT_TRUE(is_result(sample_row("m", 1, 1, 0, outcome)));
+  for (const char* outcome : {"running", "planned", "cancelled", ""})
+    EXPECT_FALSE(is_result(sample_row("m", 1, 1, 0, outcome)));
+}
+
+TEST(Rows, LabelsNameWhatVariesWithinAMixer) {
+  std::vector<ResultRow> rows{sample_row("attention", 1e-3, 1, 1), sample_row("attention", 1e-2, 2, 1),
+                              sample_row("mamba", 1e-3, 1, 1), sample_row("mamba", 1e-3, 1, 1)};
+  rows[3].config["model"]["width"] = 128;
+  rows[0].config["model"]["heads"] = 4;  // an option of both attention runs, not a difference
+  rows[1].config["model"]["heads"] = 4;
+  EXPECT_THAT(series_labels(rows), ElementsAre("attention", "attention", "mamba, width 64", "mamba, width 128"));
+}
+
+TEST(Rows, AnOptionThatOneRunLacksIsADifference) {
+  std::vector<ResultRow> rows{sample_row("mamba", 1e-3, 1, 1), sample_row("mamba", 1e-3, 1, 1)};
+  rows[1].config["model"]["gate"] = true;
+  EXPECT_THAT(series_labels(rows), ElementsAre("mamba", "mamba, gate true"));
+}
+
+TEST(Rows, MixerMayBeATable) {
+  ResultRow row = sample_row("x", 1e-3, 1, 1);
+  row.config["model"]["mixer"] = {{"name", "hyena"}, {"order", 2}};
+  EXPECT_EQ(mixer_name(row), "hyena");
+}
+
+TEST(Rows, MissingOrImpossibleConfigNamesTheRun) {
+  ResultRow row = sample_row("mamba", 1e-3, 1, 1);
+  row.run = "abc123";
+  for (const Json& rate : {Json("fast"), Json(0.0), Json(-1.0), Json(nullptr)}) {
+    row.config["train"]["lr"] = rate;
+    try {
+      learning_rate(row);
+      ADD_FAILURE() << rate;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("run abc123"));
+      EXPECT_THAT(error.what(), HasSubstr("train.lr"));
+    }
+  }
+  row.config = Json::object();
+  EXPECT_THROW(learning_rate(row), Error);
+  EXPECT_THROW(mixer_name(row), Error);
+  EXPECT_EQ(seed_text(row), "");
+}
+
+TEST(Rows, SetupLineHasWhatAllShare) {
+  std::vector<ResultRow> rows = testing::three_mixers();
+  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, 64 tokens; 2 layers, width 64");
+  rows[0].config["model"]["width"] = 128;
+  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, 64 tokens; 2 layers");
+  for (ResultRow& row : rows) row.config["model"]["layers"] = 1;
+  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, 64 tokens; 1 layer");
+  EXPECT_EQ(setup_line({}), "");
+}
+
+}  // namespace
+}  // namespace mneme

@@ -1,0 +1,38 @@
+// The browser side of a report: draws every figure of a page.
+//
+// A figure is <div data-figure="ID"> and its Vega-Lite specification is the text of
+// <script type="application/json" id="ID">. Expressions are interpreted, never compiled with
+// eval, so the page's Content-Security-Policy can forbid it.
+import embed from 'vega-embed';
+import { expressionInterpreter } from 'vega-interpreter';
+
+import { refusingLoader } from './loader.mjs';
+
+const options = {
+  ast: true,
+  expr: expressionInterpreter,
+  loader: refusingLoader,
+  renderer: 'svg',
+  // "Open in the Vega editor" would send the data to another site.
+  actions: { export: true, source: false, compiled: false, editor: false },
+};
+
+async function drawFigure(element) {
+  try {
+    const source = document.getElementById(element.dataset.figure);
+    const name = element.dataset.name || 'figure';
+    await embed(element, JSON.parse(source.textContent), { ...options, downloadFileName: name });
+  } catch (error) {
+    element.textContent = `This figure could not be drawn: ${error.message}`;
+    element.classList.add('failed');
+  }
+}
+
+// Resolves when all figures are drawn, or replaced by the reason why they are not.
+globalThis.drawFigures = () =>
+  Promise.all(Array.from(document.querySelectorAll('[data-figure]'), drawFigure));
+
+document.addEventListener('DOMContentLoaded', globalThis.drawFigures);
+addEventListener('beforeprint', () => {
+  for (const folded of document.querySelectorAll('main > details')) folded.open = true;
+});
