@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
@@ -60,9 +62,9 @@ std::string ConfigValue::type_name() const {
 }
 
 std::string ConfigValue::shown() const {
-  std::string text = config_to_json(*this).dump();
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
+  // JSON would show a number that is not finite as null.
+  if (const auto* real = std::get_if<double>(&value); real && !std::isfinite(*real)) return fmt::format("{}", *real);
+  return shortened(config_to_json(*this).dump(), 60);
 }
 
 ConfigValue parse_toml(std::string_view text, std::string_view file_name) {
@@ -126,20 +128,24 @@ Json config_to_json(const ConfigValue& value) {
 }
 
 void apply_override(ConfigValue& root, std::string_view assignment) {
+  if (!is_utf8(assignment)) throw Error(ErrorKind::usage, "override", "not UTF-8, expected path.to.key=value");
   const std::string origin = fmt::format("override '{}'", assignment);
   const std::size_t equals = assignment.find('=');
   if (equals == assignment.npos || equals == 0)
     throw Error(ErrorKind::usage, origin, "not an override, expected path.to.key=value");
   const std::string_view text = assignment.substr(equals + 1);
 
-  ConfigValue value;
+  ConfigValue value{std::string(text), origin};
   try {
-    const toml::table parsed = toml::parse(fmt::format("x = {}\n", text));
-    value = convert(*parsed.get("x"), {}, origin);
+    // Inside an inline table no comment and no second line can hide a part of the value.
+    const toml::table parsed = toml::parse(fmt::format("x = {{ y = {} }}\n", text));
+    const toml::table* const inner = parsed.get_as<toml::table>("x");
+    if (parsed.size() == 1 && inner->size() == 1) value = convert(*inner->get("y"), {}, origin);
   } catch (const toml::parse_error&) {
-    value = ConfigValue{std::string(text), origin};
+    // Not TOML: the plain string.
   }
 
+  check(root.is_table(), "overrides are laid over a table");
   ConfigValue* place = &root;
   const auto parts = split(assignment.substr(0, equals), '.');
   for (std::size_t i = 0; i < parts.size(); ++i) {

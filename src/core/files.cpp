@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -35,7 +37,8 @@ class PosixOutputFile : public OutputFile {
   std::size_t write_some(std::span<const std::byte> bytes) override {
     for (;;) {
       const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written >= 0) return static_cast<std::size_t>(written);
+      if (written > 0 || (written == 0 && bytes.empty())) return static_cast<std::size_t>(written);
+      if (written == 0) fail(path_, "write", ENOSPC);
       if (errno != EINTR) fail(path_, "write", errno);
     }
   }
@@ -105,14 +108,19 @@ ScopedFileSystem::ScopedFileSystem(FileSystem& replacement)
 ScopedFileSystem::~ScopedFileSystem() { current = previous_; }
 
 void write_all(OutputFile& file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) bytes = bytes.subspan(file.write_some(bytes));
+  while (!bytes.empty()) {
+    const std::size_t written = file.write_some(bytes);
+    check(written > 0 && written <= bytes.size(), "write_some makes progress");
+    bytes = bytes.subspan(written);
+  }
 }
 
 void write_file_atomically(const Path& path, const std::vector<std::span<const std::byte>>& pieces) {
   FileSystem& files = file_system();
-  // The process id keeps two writers of one path from sharing a temporary.
+  // The process id and a count keep two writers of one path from sharing a temporary.
+  static std::atomic<unsigned> count = 0;
   Path temporary = path;
-  temporary += fmt::format(".{}.tmp", ::getpid());
+  temporary += fmt::format(".{}-{}.tmp", ::getpid(), count++);
   try {
     auto file = files.create(temporary);
     for (const auto& piece : pieces) write_all(*file, piece);
@@ -120,8 +128,13 @@ void write_file_atomically(const Path& path, const std::vector<std::span<const s
     file->close();
     files.rename(temporary, path);
   } catch (...) {
-    ::unlink(temporary.c_str());  // best effort: the first error is the one to report
-    throw;
+    const std::exception_ptr first = std::current_exception();
+    try {
+      files.remove(temporary);
+    } catch (const Error&) {
+      // The first error is the one to report.
+    }
+    std::rethrow_exception(first);
   }
   files.sync_directory(path.parent_path());
 }

@@ -21,7 +21,7 @@ using Path = std::filesystem::path;
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
-  // Writes a part or all of the bytes and returns how many; throws Error(io) on failure.
+  // Writes a part or all of the bytes and returns how many, at least one if there are any; throws Error(io).
   [[nodiscard]] virtual std::size_t write_some(std::span<const std::byte> bytes) = 0;
   virtual void sync() = 0;
   virtual void close() = 0;
@@ -35,6 +35,7 @@ class FileSystem {
   virtual void rename(const Path& from, const Path& to) = 0;
   virtual void remove(const Path& path) = 0;  // a missing file is fine
   virtual void truncate(const Path& path, std::size_t size) = 0;
+  // A new directory outlives a power loss only once its parent was synced.
   virtual void create_directories(const Path& path) = 0;
   virtual void sync_directory(const Path& path) = 0;
 };
@@ -54,14 +55,16 @@ class ScopedFileSystem {
   FileSystem* previous_;
 };
 
-// After return `path` holds exactly these bytes on the disk; on any failure, or a crash at any point,
-// it holds what it held before. (Temporary beside it, fsync, rename, fsync of the directory.)
+// After return `path` holds exactly these bytes on the disk. On any failure, or a crash at any point, it holds
+// what it held before or, once only the directory's sync was left, the new bytes: never a mixture or a part.
+// (Temporary beside it, fsync, rename, fsync of the directory.)
 void write_file_atomically(const Path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const Path& path, std::string_view text);
 
 // The same for content in several pieces, without joining them in memory.
 void write_file_atomically(const Path& path, const std::vector<std::span<const std::byte>>& pieces);
 
+// Writes until everything is written; throws Error(io).
 void write_all(OutputFile& file, std::span<const std::byte> bytes);
 
 // The whole file; throws Error(data) if it cannot be read.

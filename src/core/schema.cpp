@@ -88,6 +88,7 @@ Field integer_field(std::string name, Json fallback, double min, double max, std
 }
 
 Field real_field(std::string name, Json fallback, double min, double max, std::string help) {
+  if (fallback.is_number()) fallback = fallback.get<double>();
   return {.name = std::move(name), .type = FieldType::real, .fallback = std::move(fallback),
           .help = std::move(help), .min = min, .max = max};
 }
@@ -102,6 +103,7 @@ Field choice_field(std::string name, Json fallback, std::vector<std::string> cho
 }
 
 Field integers_field(std::string name, Json fallback, double min, double max, std::string help) {
+  if (fallback.is_number()) fallback = Json::array({fallback});
   return {.name = std::move(name), .type = FieldType::integers, .fallback = std::move(fallback),
           .help = std::move(help), .min = min, .max = max};
 }

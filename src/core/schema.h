@@ -36,6 +36,7 @@ using Schema = std::vector<Field>;
 
 Field flag_field(std::string name, Json fallback, std::string help);
 Field integer_field(std::string name, Json fallback, double min, double max, std::string help);
+// Numbers are kept as doubles, also a whole fallback: 1 and 1.0 are one configuration.
 Field real_field(std::string name, Json fallback, double min, double max, std::string help);
 Field text_field(std::string name, Json fallback, std::string help);
 Field choice_field(std::string name, Json fallback, std::vector<std::string> choices, std::string help);

@@ -21,6 +21,7 @@ namespace mneme {
 namespace {
 
 constexpr std::size_t kErrorTail = 8192;
+constexpr std::size_t kReadAtOnce = 1 << 20;
 
 struct Pipe {
   int read = -1;
@@ -29,8 +30,17 @@ struct Pipe {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
       throw Error(ErrorKind::io, "pipe", std::strerror(errno));
-    read = ends[0];
-    write = ends[1];
+    read = above_standard(ends[0]);
+    write = above_standard(ends[1]);
+  }
+
+  // If our own standard streams are closed, a pipe would take their numbers and dup2 would step on it.
+  static int above_standard(int descriptor) {
+    if (descriptor > 2) return descriptor;
+    const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    if (moved < 0) throw Error(ErrorKind::io, "pipe", std::strerror(errno));
+    ::close(descriptor);
+    return moved;
   }
 };
 
@@ -39,8 +49,14 @@ void close_quietly(int& descriptor) {
   descriptor = -1;
 }
 
-int decode_status(int status) {
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+int decode_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+// Waits for the end of a child and returns its exit code.
+int reap(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return decode_status(status);
 }
 
 struct Child {
@@ -84,17 +100,19 @@ Child spawn(const LineProcess::Options& options) {
   } while (count < 0 && errno == EINTR);
   ::close(failure.read);
   if (count > 0) {
-    ::waitpid(pid, nullptr, 0);
+    reap(pid);
     for (int descriptor : {input.write, output.read, error.read}) ::close(descriptor);
     throw Error(ErrorKind::io, options.argv[0], fmt::format("cannot start: {}", std::strerror(code)));
   }
   return {pid, input.write, output.read, error.read};
 }
 
-// Appends what can be read now; false at the end of the stream.
+// Appends what can be read now, about kReadAtOnce at most, since a child may write as fast as we read; false at
+// the end of the stream.
 bool drain(int descriptor, std::string& into) {
   std::array<char, 65536> block;
-  for (;;) {
+  const std::size_t enough = into.size() + kReadAtOnce;
+  while (into.size() < enough) {
     const ssize_t count = ::read(descriptor, block.data(), block.size());
     if (count > 0) {
       into.append(block.data(), static_cast<std::size_t>(count));
@@ -104,6 +122,7 @@ bool drain(int descriptor, std::string& into) {
     if (errno == EINTR) continue;
     return errno == EAGAIN || errno == EWOULDBLOCK;
   }
+  return true;
 }
 
 void set_nonblocking(int descriptor) {
@@ -131,18 +150,19 @@ ProcessResult run_process(const std::vector<std::string>& argv, std::string_view
     }
   }
   close_quietly(child.input);
-  int status = 0;
-  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  result.exit_code = decode_status(status);
+  result.exit_code = reap(child.pid);
   return result;
 }
 
 bool program_exists(const std::string& program) {
-  if (program.find('/') != program.npos) return ::access(program.c_str(), X_OK) == 0;
+  const auto executable = [](const std::filesystem::path& file) {
+    std::error_code ignored;
+    return ::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, ignored);
+  };
+  if (program.find('/') != program.npos) return executable(program);
   const char* path = std::getenv("PATH");
   for (const auto& directory : split(path ? path : "", ':'))
-    if (::access((std::filesystem::path(directory) / program).c_str(), X_OK) == 0) return true;
+    if (executable(std::filesystem::path(directory) / program)) return true;
   return false;
 }
 
@@ -162,7 +182,7 @@ LineProcess::~LineProcess() {
   close_quietly(error_);
   if (exit_code_) return;
   ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  reap(pid_);
 }
 
 bool LineProcess::send(std::string_view line) {
@@ -180,11 +200,14 @@ bool LineProcess::send(std::string_view line) {
   return true;
 }
 
+void LineProcess::receive_error() {
+  if (error_ < 0) return;
+  if (!drain(error_, error_tail_)) close_quietly(error_);
+  if (error_tail_.size() > kErrorTail) error_tail_.erase(0, error_tail_.size() - kErrorTail);
+}
+
 std::vector<std::string> LineProcess::receive() {
-  if (error_ >= 0) {
-    if (!drain(error_, error_tail_)) close_quietly(error_);
-    if (error_tail_.size() > kErrorTail) error_tail_.erase(0, error_tail_.size() - kErrorTail);
-  }
+  receive_error();
   if (output_ >= 0 && !drain(output_, partial_)) close_quietly(output_);
   std::vector<std::string> lines;
   std::size_t start = 0;
@@ -203,7 +226,10 @@ void LineProcess::close_input() { close_quietly(input_); }
 std::optional<int> LineProcess::exit_code() {
   if (exit_code_ || output_ >= 0) return exit_code_;
   int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) == pid_) exit_code_ = decode_status(status);
+  if (::waitpid(pid_, &status, WNOHANG) == pid_) {
+    exit_code_ = decode_status(status);
+    receive_error();  // the last words may have come after the last receive()
+  }
   return exit_code_;
 }
 

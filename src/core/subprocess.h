@@ -24,7 +24,8 @@ bool program_exists(const std::string& program);
 
 // A long-lived child that speaks lines: requests go to its standard input, events come from its
 // standard output. Its standard error is kept (the last 8 KiB) for the report of a death.
-// The child is killed when the parent dies, and when the object is destroyed.
+// The child gets SIGTERM when the thread that started it ends (so when the parent dies in any way), and is
+// killed when the object is destroyed.
 class LineProcess {
  public:
   struct Options {
@@ -45,7 +46,7 @@ class LineProcess {
   int output_descriptor() const { return output_; }
   int error_descriptor() const { return error_; }
 
-  // Reads what is there without blocking and returns the complete lines of standard output.
+  // Reads what is there (1 MiB at most) without blocking and returns the complete lines of standard output.
   std::vector<std::string> receive();
 
   void signal(int number) const;
@@ -58,6 +59,8 @@ class LineProcess {
   pid_t pid() const { return pid_; }
 
  private:
+  void receive_error();
+
   pid_t pid_ = -1;
   int input_ = -1;
   int output_ = -1;
