@@ -1,0 +1,253 @@
+#include "store/index.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <map>
+
+namespace mneme {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSchemaVersion = 1;
+constexpr const char* kSchema = R"(
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, task TEXT NOT NULL, mixer TEXT NOT NULL,
+  width INTEGER NOT NULL, layers INTEGER NOT NULL, lr REAL NOT NULL, seed INTEGER NOT NULL,
+  validation_accuracy REAL, test_accuracy REAL, steps INTEGER NOT NULL, seconds REAL NOT NULL,
+  changed INTEGER NOT NULL, config TEXT NOT NULL, summary TEXT NOT NULL
+) WITHOUT ROWID;
+)";
+constexpr const char* kColumns =
+    "id, state, reason, task, mixer, width, layers, lr, seed, validation_accuracy, test_accuracy, steps, seconds, "
+    "changed, config, summary";
+
+std::int64_t pragma(Database& database, const char* sql) {
+  Statement statement(database, sql);
+  statement.step();
+  return statement.integer(0);
+}
+
+// True if the tables had to be made.
+bool ensure_schema(Database& database) {
+  if (pragma(database, "PRAGMA user_version") == kSchemaVersion) return false;
+  Transaction transaction(database);
+  // Another process may have made them while we waited for the lock.
+  if (pragma(database, "PRAGMA user_version") == kSchemaVersion) return false;
+  database.execute("DROP TABLE IF EXISTS runs");
+  database.execute(kSchema);
+  database.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+  transaction.commit();
+  return true;
+}
+
+RunState state_in(const Statement& row, int column) {
+  try {
+    return parse_run_state(row.text(column));
+  } catch (const Error& error) {
+    throw SqliteError(SQLITE_CORRUPT, "index.db", error.what());
+  }
+}
+
+RunRecord record_of(const Statement& row) {
+  RunRecord record;
+  record.id = row.text(0);
+  record.state = state_in(row, 1);
+  record.reason = row.text(2);
+  record.task = row.text(3);
+  record.mixer = row.text(4);
+  record.width = row.integer(5);
+  record.layers = row.integer(6);
+  record.lr = row.real(7);
+  record.seed = row.integer(8);
+  record.validation_accuracy = row.optional_real(9);
+  record.test_accuracy = row.optional_real(10);
+  record.steps = row.integer(11);
+  record.seconds = row.real(12);
+  record.changed = row.integer(13);
+  record.config = row.text(14);
+  record.summary = row.text(15);
+  return record;
+}
+
+// False if the file system does not let us.
+bool move_away(const Path& file) {
+  Path journal = file, aside = file;
+  journal += "-journal";
+  aside += ".damaged";
+  std::error_code code;
+  // A journal that outlives its database would be rolled back into the new one, so it goes first.
+  fs::remove(journal, code);
+  if (!code) fs::rename(file, aside, code);
+  return !code;
+}
+
+// Directories of runs; one that holds no file of a run yet (a crash right after mkdir) is passed over.
+std::vector<RunDirectory> directories(const Lab& lab) {
+  std::vector<RunDirectory> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(lab.runs(), none)) {
+    if (!entry.is_directory(none)) continue;
+    const RunDirectory directory(entry.path());
+    if (last_change(directory) != 0) found.push_back(directory);
+  }
+  return found;
+}
+
+}  // namespace
+
+Index Index::open(const Lab& lab) {
+  Index index(lab);
+  index.connect();
+  return index;
+}
+
+void Index::connect() {
+  std::string notice;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    try {
+      database_ = Database(lab_.index());
+      const bool fresh = ensure_schema(database_);
+      refresh();
+      if (notice.empty() && fresh && count() > 0)
+        notice = fmt::format("made the index {} from the run directories", lab_.index().string());
+      if (!notice.empty()) notices_.push_back(notice);
+      return;
+    } catch (const SqliteError& error) {
+      notice = fmt::format("the index cannot be used ({}); reading the run directories instead", error.what());
+      if (!error.damaged() || !move_away(lab_.index())) break;
+      notice = fmt::format("the index was damaged ({}); made it again from the run directories", error.what());
+    }
+  }
+  database_ = Database::in_memory();
+  ensure_schema(database_);
+  refresh();
+  notices_.push_back(notice);
+}
+
+template <typename Action>
+auto Index::repairing(Action action) {
+  try {
+    return action();
+  } catch (const SqliteError& error) {
+    if (!error.damaged()) throw;
+  }
+  move_away(lab_.index());
+  connect();
+  notices_.push_back("the index was damaged; made it again from the run directories");
+  return action();
+}
+
+void Index::update(const RunDirectory& directory) {
+  const RunRecord record = read_record(directory);
+  repairing([&] {
+    Transaction transaction(database_);
+    upsert(record);
+    transaction.commit();
+  });
+}
+
+void Index::upsert(const RunRecord& record) {
+  Statement statement(
+      database_, fmt::format("INSERT OR REPLACE INTO runs ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", kColumns));
+  statement.bind(std::string_view(record.id)).bind(run_state_name(record.state)).bind(std::string_view(record.reason));
+  statement.bind(std::string_view(record.task)).bind(std::string_view(record.mixer));
+  statement.bind(record.width).bind(record.layers).bind(record.lr).bind(record.seed);
+  statement.bind(record.validation_accuracy).bind(record.test_accuracy).bind(record.steps).bind(record.seconds);
+  statement.bind(record.changed).bind(std::string_view(record.config)).bind(std::string_view(record.summary));
+  statement.run();
+}
+
+void Index::read_into(const RunDirectory& directory) {
+  try {
+    upsert(read_record(directory));
+  } catch (const SqliteError&) {
+    throw;
+  } catch (const Error& error) {
+    damaged_.push_back(error.what());
+    Statement(database_, "DELETE FROM runs WHERE id = ?")
+        .bind(std::string_view(directory.path().filename().string()))
+        .run();
+  }
+}
+
+void Index::refresh() {
+  damaged_.clear();
+  std::map<std::string, std::pair<RunState, std::int64_t>> known;
+  for (Statement row(database_, "SELECT id, state, changed FROM runs"); row.step();)
+    known[row.text(0)] = {state_in(row, 1), row.integer(2)};
+
+  std::vector<RunDirectory> to_read;
+  for (const RunDirectory& directory : directories(lab_)) {
+    const auto found = known.find(directory.path().filename().string());
+    if (found == known.end()) {
+      to_read.push_back(directory);
+      continue;
+    }
+    const auto [state, changed] = found->second;
+    known.erase(found);
+    if (state == RunState::done || state == RunState::diverged) continue;
+    // A lock that was taken or released changes no file.
+    const bool may_run = state == RunState::running || state == RunState::interrupted || state == RunState::fresh;
+    if (may_run || last_change(directory) != changed) to_read.push_back(directory);
+  }
+  if (to_read.empty() && known.empty()) return;
+  Transaction transaction(database_);
+  for (const RunDirectory& directory : to_read) read_into(directory);
+  for (const auto& [id, state] : known)
+    Statement(database_, "DELETE FROM runs WHERE id = ?").bind(std::string_view(id)).run();
+  transaction.commit();
+}
+
+void Index::rebuild() {
+  repairing([&] {
+    damaged_.clear();
+    Transaction transaction(database_);
+    database_.execute("DELETE FROM runs");
+    for (const RunDirectory& directory : directories(lab_)) read_into(directory);
+    transaction.commit();
+  });
+}
+
+std::vector<RunRecord> Index::query(const RunQuery& query) {
+  std::string sql = fmt::format("SELECT {} FROM runs WHERE {} ORDER BY ", kColumns, sql_condition(query.filters));
+  for (const auto& [key, descending] : query.order) sql += fmt::format("{}{}, ", key.column, descending ? " DESC" : "");
+  sql += "id LIMIT ?";
+  return repairing([&] {
+    Statement statement(database_, sql);
+    bind_condition(statement, query.filters);
+    for (const auto& [key, descending] : query.order)
+      if (!key.path.empty()) statement.bind(std::string_view(key.path));
+    statement.bind(query.limit);
+    std::vector<RunRecord> records;
+    while (statement.step()) records.push_back(record_of(statement));
+    return records;
+  });
+}
+
+std::int64_t Index::count(const std::vector<RunFilter>& filters) {
+  Statement statement(database_, fmt::format("SELECT count(*) FROM runs WHERE {}", sql_condition(filters)));
+  bind_condition(statement, filters);
+  statement.step();
+  return statement.integer(0);
+}
+
+std::optional<RunRecord> Index::find(std::string_view id) {
+  return repairing([&]() -> std::optional<RunRecord> {
+    Statement statement(database_, fmt::format("SELECT {} FROM runs WHERE id = ?", kColumns));
+    statement.bind(id);
+    if (!statement.step()) return std::nullopt;
+    return record_of(statement);
+  });
+}
+
+std::vector<std::string> Index::ids_with_prefix(std::string_view prefix, std::int64_t limit) {
+  Statement statement(database_, "SELECT id FROM runs WHERE substr(id, 1, length(?)) = ? ORDER BY id LIMIT ?");
+  statement.bind(prefix).bind(prefix).bind(limit);
+  std::vector<std::string> ids;
+  while (statement.step()) ids.push_back(statement.text(0));
+  return ids;
+}
+
+}  // namespace mneme

@@ -1,0 +1,69 @@
+// The index: a SQLite copy of what the run directories say, for fast listing and filtering.
+//
+// The directories are the truth. Whatever happens to index.db (missing, damaged, of another version, on a
+// disk that cannot be written), it is made again from them, and notices() says so; no error of the index
+// loses anything or stands in the way of a run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/lab.h"
+#include "store/run_filter.h"
+#include "store/run_record.h"
+#include "store/sqlite.h"
+
+namespace mneme {
+
+struct RunQuery {
+  std::vector<RunFilter> filters;
+  std::vector<std::pair<RunKey, bool>> order;  // key, descending; then by id
+  std::int64_t limit = -1;                     // -1: all
+};
+
+class Index {
+ public:
+  // Opens the lab's index and brings it up to date with the run directories.
+  static Index open(const Lab& lab);
+
+  // Copies what the run's directory says now. Throws Error(data) if the directory is damaged,
+  // SqliteError if the index cannot be written.
+  void update(const RunDirectory& directory);
+
+  // Adds directories that the index does not know, drops those that are gone and reads again those of
+  // runs that have not ended. One transaction.
+  void refresh();
+  // Reads every run directory again. One transaction: readers see the old index or the new one.
+  void rebuild();
+
+  std::vector<RunRecord> query(const RunQuery& query = {});
+  std::int64_t count(const std::vector<RunFilter>& filters = {});
+  std::optional<RunRecord> find(std::string_view id);
+  // The ids that start with `prefix`, at most `limit`.
+  std::vector<std::string> ids_with_prefix(std::string_view prefix, std::int64_t limit = 10);
+
+  // What a person should know: an index made anew, run directories that cannot be read.
+  const std::vector<std::string>& notices() const { return notices_; }
+  // Run directories that the last refresh() or rebuild() could not read, with the reason.
+  const std::vector<std::string>& damaged() const { return damaged_; }
+
+ private:
+  explicit Index(Lab lab) : lab_(std::move(lab)), database_(Database::in_memory()) {}
+
+  // Opens the file, or makes it again, or settles for memory; then refreshes.
+  void connect();
+  // Runs `action`; if that finds the file damaged, makes it again and runs the action once more.
+  template <typename Action>
+  auto repairing(Action action);
+
+  void upsert(const RunRecord& record);
+  void read_into(const RunDirectory& directory);
+
+  Lab lab_;
+  Database database_;
+  std::vector<std::string> notices_;
+  std::vector<std::string> damaged_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,43 @@
+#include "store/lab.h"
+
+#include <cstdlib>
+
+#include "core/error.h"
+
+namespace mneme {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_no_file(const Path& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_directory(path, ignored))
+    throw Error(ErrorKind::io, path.string(), "is a file, expected a directory; choose another lab with --lab");
+}
+
+}  // namespace
+
+void Lab::create() const {
+  for (const Path& path : {root_, runs(), reports()}) {
+    require_no_file(path);
+    file_system().create_directories(path);
+  }
+}
+
+void Lab::require() const {
+  require_no_file(root_);
+  require_no_file(runs());
+  std::error_code ignored;
+  if (!fs::is_directory(runs(), ignored))
+    throw Error(ErrorKind::data, root_.string(),
+                "is not a lab, expected a directory with runs/ in it; `mneme demo` or `mneme train` makes one, "
+                "--lab and MNEME_LAB choose another");
+}
+
+Lab choose_lab(std::string_view given) {
+  if (!given.empty()) return Lab(Path(given));
+  if (const char* chosen = std::getenv("MNEME_LAB"); chosen && *chosen) return Lab(chosen);
+  return Lab("lab");
+}
+
+}  // namespace mneme

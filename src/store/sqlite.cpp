@@ -1,0 +1,111 @@
+#include "store/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace mneme {
+namespace {
+
+constexpr int kBusyMilliseconds = 10000;
+
+}  // namespace
+
+bool SqliteError::damaged() const {
+  const int primary = code_ & 0xff;
+  return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+}
+
+void Database::Closer::operator()(sqlite3* handle) const { sqlite3_close(handle); }
+
+Database::Database(const Path& file) : name_(file.string()) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name_.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) fail(code);
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  execute("PRAGMA journal_mode = DELETE");
+  execute("PRAGMA synchronous = FULL");
+}
+
+void Database::fail(int code) const {
+  throw SqliteError(code, name_, handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code));
+}
+
+void Database::execute(const std::string& sql) {
+  if (const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr); code != SQLITE_OK)
+    fail(code);
+}
+
+void Statement::Finalizer::operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
+
+Statement::Statement(Database& database, std::string_view sql) : database_(database) {
+  sqlite3_stmt* handle = nullptr;
+  expect(sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &handle, nullptr));
+  handle_.reset(handle);
+}
+
+void Statement::expect(int code) const {
+  if (code != SQLITE_OK) database_.fail(code);
+}
+
+Statement& Statement::bind(std::int64_t value) {
+  expect(sqlite3_bind_int64(handle_.get(), ++bound_, value));
+  return *this;
+}
+
+Statement& Statement::bind(double value) {
+  expect(sqlite3_bind_double(handle_.get(), ++bound_, value));
+  return *this;
+}
+
+Statement& Statement::bind(std::string_view value) {
+  expect(sqlite3_bind_text(handle_.get(), ++bound_, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT));
+  return *this;
+}
+
+Statement& Statement::bind(const std::optional<double>& value) {
+  if (value) return bind(*value);
+  expect(sqlite3_bind_null(handle_.get(), ++bound_));
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) database_.fail(code);
+  return false;
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+  sqlite3_reset(handle_.get());
+  bound_ = 0;
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+double Statement::real(int column) const { return sqlite3_column_double(handle_.get(), column); }
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+  return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))) : "";
+}
+
+std::optional<double> Statement::optional_real(int column) const {
+  if (sqlite3_column_type(handle_.get(), column) == SQLITE_NULL) return std::nullopt;
+  return real(column);
+}
+
+Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+
+Transaction::~Transaction() {
+  if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace mneme

@@ -1,0 +1,73 @@
+// Carrying out runs with worker processes on this machine.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/run_config.h"
+#include "core/error.h"
+#include "store/index.h"
+#include "store/lab.h"
+
+namespace mneme {
+
+struct RunProgress {
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_second = 0;
+};
+
+// What became of a run. `state` is done, diverged or failed; interrupted (this command was stopped; the
+// run goes on from its checkpoint, or from the start, when it is wanted again); fresh: not reached.
+struct RunResult {
+  RunState state = RunState::fresh;
+  std::string reason;
+  ErrorKind kind = ErrorKind::runs_failed;  // of a failure
+  bool elsewhere = false;                   // another process had ended it, before or meanwhile
+};
+
+// Told what happens, as it happens, on the calling thread. `slot` is the number of the worker, from 0.
+class ExecutionObserver {
+ public:
+  virtual ~ExecutionObserver() = default;
+  virtual void on_start(int slot, const RunConfig& run, std::int64_t step) = 0;
+  virtual void on_progress(int slot, const RunConfig& run, const RunProgress& progress) = 0;
+  virtual void on_metric(int slot, const RunConfig& run, const Json& metric) = 0;
+  // slot is -1 for a run that no worker of ours had: ended earlier or elsewhere.
+  virtual void on_end(int slot, const RunConfig& run, const RunResult& result) = 0;
+  virtual void on_note(std::string_view note) = 0;
+  virtual void on_stopping() = 0;  // Ctrl-C came; workers are writing checkpoints
+  virtual void on_tick() = 0;      // several times a second
+};
+
+struct ExecutorOptions {
+  int jobs = 1;      // worker processes
+  Path worker;       // find_worker()
+  int attempts = 1;  // a run that fails is tried this often before it counts as failed
+};
+
+struct ExecutionResult {
+  std::vector<RunResult> runs;  // one per run, in the order given
+  bool interrupted = false;
+  std::string stopped;  // why no more runs were started: "", or a full disk
+
+  std::size_t count(RunState state) const;
+};
+
+// Runs what is missing: a run that is done or diverged is left alone, an interrupted one goes on, one that
+// failed earlier is tried again, one that another process is training is waited for.
+// A worker that dies fails its run and is replaced. Trouble with the index is a note, once; `index` may be
+// null. Throws Error(io) if workers cannot be started at all.
+ExecutionResult execute(std::span<const RunConfig> runs, const Lab& lab, Index* index, const ExecutorOptions& options,
+                        ExecutionObserver& observer);
+
+// Processors that this process may use.
+int available_processors();
+
+}  // namespace mneme

@@ -1,0 +1,108 @@
+#include "study/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+const std::vector<std::string> kSections = {"task", "model", "train"};
+
+void check_keys(const ConfigValue& table, std::string_view what, const std::vector<std::string>& known) {
+  if (!table.is_table())
+    throw Error(ErrorKind::usage, table.origin, fmt::format("{}: got {}, expected a table", what, table.shown()));
+  for (const auto& [key, value] : table.table())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw Error(ErrorKind::usage, value.origin,
+                  fmt::format("{}: unknown key '{}'{}", what, key, suggestion(key, known)));
+}
+
+ConfigValue checked_file(std::string_view text, const Path& file) {
+  ConfigValue root = parse_toml(text, file.string());
+  check_keys(root, "study", {"title", "task", "model", "train", "scale", "figure"});
+  if (const ConfigValue* scales = root.find("scale")) {
+    if (!scales->is_table())
+      throw Error(ErrorKind::usage, scales->origin,
+                  fmt::format("scale: got {}, expected tables [scale.NAME]", scales->shown()));
+    for (const auto& [name, scale] : scales->table()) check_keys(scale, "scale." + name, kSections);
+  }
+  return root;
+}
+
+std::vector<std::string> scale_names(const ConfigValue& root) {
+  std::vector<std::string> names;
+  if (const ConfigValue* scales = root.find("scale"))
+    for (const auto& [name, scale] : scales->table()) names.push_back(name);
+  return names;
+}
+
+std::string title_of(const ConfigValue& root, const std::string& name) {
+  const ConfigValue* title = root.find("title");
+  if (!title) return name;
+  if (const auto* text = std::get_if<std::string>(&title->value)) return *text;
+  throw Error(ErrorKind::usage, title->origin, fmt::format("title: got {}, expected a string", title->shown()));
+}
+
+std::string chosen_scale(const std::string& wanted, const std::vector<std::string>& known, const Path& file) {
+  if (wanted == kUnscaled) return "";
+  const std::string scale(wanted.empty() ? kDefaultScale : wanted);
+  if (std::find(known.begin(), known.end(), scale) != known.end()) return scale;
+  if (wanted.empty()) return "";
+  if (known.empty())
+    throw Error(ErrorKind::usage, file.string(), fmt::format("unknown scale '{}'; this study has none", wanted));
+  throw Error(ErrorKind::usage, file.string(), fmt::format("unknown scale '{}'{}", wanted, suggestion(wanted, known)));
+}
+
+ConfigValue scaled(const ConfigValue& root, const std::string& scale) {
+  ConfigValue tree{ConfigTable{}, root.origin};
+  for (const std::string& section : kSections)
+    if (const ConfigValue* table = root.find(section)) tree.table()[section] = *table;
+  if (!scale.empty()) tree = merged(std::move(tree), *root.find("scale")->find(scale));
+  tree.origin = root.origin;
+  return tree;
+}
+
+}  // namespace
+
+const Schema& figure_schema() {
+  static const Schema schema = {
+      choice_field("kind", "lr-window", {"lr-window"}, "what to draw"),
+      real_field("threshold", 0.9, 0.0, 1.0, "validation accuracy from which a run counts as solved"),
+      real_field("share", 0.5, 0.0, 1.0, "share of the seeds that must solve it for a rate to be in the window"),
+  };
+  return schema;
+}
+
+Study parse_study(std::string_view text, const Path& file, const StudyOptions& options) {
+  const ConfigValue root = checked_file(text, file);
+  Study study;
+  study.name = file.stem().string();
+  study.title = title_of(root, study.name);
+  study.scales = scale_names(root);
+  study.scale = chosen_scale(options.scale, study.scales, file);
+  study.figure = resolve(figure_schema(), root.find("figure"), "figure");
+  ConfigValue tree = scaled(root, study.scale);
+  for (const std::string& assignment : options.overrides) apply_override(tree, assignment);
+  const Grid grid(std::move(tree));
+  study.axes = grid.axes();
+  study.runs = grid.runs();
+  return study;
+}
+
+Study load_study(const Path& file, const StudyOptions& options) { return parse_study(read_file(file), file, options); }
+
+StudyOutline outline_study(std::string_view text, const Path& file) {
+  const ConfigValue root = checked_file(text, file);
+  StudyOutline outline;
+  outline.name = file.stem().string();
+  outline.title = title_of(root, outline.name);
+  outline.scales = scale_names(root);
+  outline.runs = Grid(scaled(root, chosen_scale("", outline.scales, file))).size();
+  return outline;
+}
+
+}  // namespace mneme

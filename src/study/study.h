@@ -1,0 +1,51 @@
+// A study: a file that stands for a grid of runs and says how to draw them.
+//
+//   title = "..."
+//   [task] [model] [train]   as for one run; a list or a series is an axis (study/grid.h)
+//   [scale.NAME]             task = {...}, model = {...}, train = {...} laid over the above
+//   [figure]                 kind, threshold, share
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schema.h"
+#include "study/grid.h"
+
+namespace mneme {
+
+struct Study {
+  std::string name;  // the file's stem
+  std::string title;
+  std::string scale;                // "" for the file as it is written
+  std::vector<std::string> scales;  // that the file knows
+  std::vector<Axis> axes;
+  std::vector<RunConfig> runs;
+  Options figure;
+};
+
+struct StudyOptions {
+  std::string scale;                   // "": kDefaultScale if the study has it, else as written
+  std::vector<std::string> overrides;  // a.b=value, laid over everything
+};
+
+inline constexpr std::string_view kDefaultScale = "laptop";
+// Asks for the study as it is written, whatever scales it has.
+inline constexpr std::string_view kUnscaled = "none";
+
+const Schema& figure_schema();
+
+// Throws Error(usage) with file, line and column.
+Study parse_study(std::string_view text, const Path& file, const StudyOptions& options = {});
+Study load_study(const Path& file, const StudyOptions& options = {});
+
+// Title and scales of a file, without making its runs.
+struct StudyOutline {
+  std::string name, title;
+  std::vector<std::string> scales;
+  std::int64_t runs = 0;  // at the default scale
+};
+StudyOutline outline_study(std::string_view text, const Path& file);
+
+}  // namespace mneme
