@@ -3,13 +3,17 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
-find_package(SQLite3 REQUIRED)
-find_package(PkgConfig REQUIRED)
 
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 add_library(tomlplusplus INTERFACE)
 target_include_directories(tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
 
+if(MNEME_FUZZ)
+  return()  # fuzzers stand on the core library alone
+endif()
+
+find_package(SQLite3 REQUIRED)
+find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 add_library(hwy ALIAS PkgConfig::HWY)
 
