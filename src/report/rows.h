@@ -15,7 +15,7 @@ struct ResultRow {
   std::string run;      // the id
   Json config;          // resolved: task.*, model.*, train.*
   std::string outcome;  // "done", "diverged", "failed"; anything else is a run that has not ended
-  std::string reason;   // why it failed; empty otherwise
+  std::string reason;   // why it ended so; may be empty
   // Fractions in [0, 1]; of a run that diverged or failed, its last finite evaluation.
   std::optional<double> validation_accuracy;
   std::optional<double> test_accuracy;
