@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/files.h"
 #include "support/expect_error.h"
 
 namespace mneme {
@@ -15,10 +16,23 @@ TEST(Error, SaysWhereAndWhat) {
 }
 
 TEST(Error, KindsAreTheDocumentedExitCodes) {
-  const std::pair<ErrorKind, int> codes[] = {
-      {ErrorKind::internal, 1},    {ErrorKind::usage, 2},    {ErrorKind::data, 3},         {ErrorKind::io, 4},
-      {ErrorKind::runs_failed, 5}, {ErrorKind::mismatch, 6}, {ErrorKind::interrupted, 130}};
-  for (const auto& [kind, code] : codes) EXPECT_EQ(Error(kind, "", "").exit_code(), code);
+  struct Row {
+    ErrorKind kind;
+    int code;
+    const char* name;
+  };
+  const Row rows[] = {{ErrorKind::internal, 1, "internal"},
+                      {ErrorKind::usage, 2, "usage"},
+                      {ErrorKind::data, 3, "data"},
+                      {ErrorKind::io, 4, "io"},
+                      {ErrorKind::runs_failed, 5, "runs_failed"},
+                      {ErrorKind::mismatch, 6, "mismatch"},
+                      {ErrorKind::interrupted, 130, "interrupted"}};
+  const std::string page = read_file(Path(MNEME_SOURCE_DIR) / "docs" / "exit-codes.md");
+  for (const auto& [kind, code, name] : rows) {
+    EXPECT_EQ(Error(kind, "", "").exit_code(), code);
+    EXPECT_THAT(page, ::testing::HasSubstr("| " + std::to_string(code) + " | " + name + " |"));
+  }
 }
 
 TEST(Check, PassesWhatHolds) { EXPECT_NO_THROW(check(true, "two and two are four")); }
