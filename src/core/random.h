@@ -29,11 +29,22 @@ class Random {
  public:
   Random(std::uint64_t key, std::uint64_t item) : key_(key), item_(item) {}
 
-  std::uint32_t bits();
+  std::uint32_t bits() {
+    if (used_ == kBuffer) refill();
+    return buffer_[used_++];
+  }
   std::uint64_t bits64() { return (std::uint64_t{bits()} << 32) | bits(); }
 
   // Uniform in [0, bound), without bias. bound must be positive.
-  std::uint32_t below(std::uint32_t bound);
+  std::uint32_t below(std::uint32_t bound) {
+    // Lemire's multiplication; the rejection zone is computed only when it can matter.
+    std::uint64_t product = std::uint64_t{bits()} * bound;
+    if (static_cast<std::uint32_t>(product) < bound) {
+      const std::uint32_t threshold = -bound % bound;
+      while (static_cast<std::uint32_t>(product) < threshold) product = std::uint64_t{bits()} * bound;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
+  }
   std::uint64_t below64(std::uint64_t bound);
 
   // Uniform in [0, 1), 53 bits.
@@ -44,7 +55,7 @@ class Random {
  private:
   void refill();
 
-  static constexpr unsigned kBuffer = 32;  // eight blocks at a time: the compiler vectorises them
+  static constexpr unsigned kBuffer = 32;  // eight blocks at a time, side by side in vectors
   std::uint64_t key_;
   std::uint64_t item_;
   std::uint64_t block_ = 0;

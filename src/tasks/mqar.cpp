@@ -1,11 +1,11 @@
 #include "tasks/mqar.h"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
+#include <fmt/format.h>
 
-#include "core/error.h"
-#include "tasks/sampling.h"
+#include <algorithm>
+#include <unordered_map>
+
+#include "tasks/recall.h"
 
 namespace mneme {
 namespace {
@@ -17,8 +17,7 @@ class Mqar : public Task {
         pairs_(options.integer("pairs")),
         vocab_(options.integer("vocab")),
         shared_(options.text("vocabulary") == "shared"),
-        random_filler_(options.text("filler") == "random"),
-        slots_(slot_weights(options)) {}
+        region_((length_ - 2 * pairs_) / 2, options) {}
 
   TaskShape shape() const override {
     return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = static_cast<double>(pairs_)};
@@ -29,30 +28,25 @@ class Mqar : public Task {
 
   void generate(Random& random, const ExampleView& out) const override {
     const auto pairs = static_cast<std::size_t>(pairs_);
+    const auto vocab = static_cast<std::int32_t>(vocab_);
     thread_local std::vector<std::int32_t> keys, values, slots;
     keys.resize(pairs);
     values.resize(pairs);
     slots.resize(pairs);
-    const auto vocab = static_cast<std::int32_t>(vocab_);
     if (shared_) {
       sample_distinct(random, 1, vocab - 1, keys);
-      for (auto& value : values) value = 1 + static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(vocab - 1)));
+      fill_uniform(random, 1, static_cast<std::uint32_t>(vocab - 1), values);
     } else {
       sample_distinct(random, 1, vocab / 2 - 1, keys);
       sample_distinct(random, vocab / 2, vocab - 1, values);
     }
-    slots_.draw(random, slots);
+    region_.place(random, slots);
 
     for (std::size_t i = 0; i < pairs; ++i) {
       out.tokens[2 * i] = keys[i];
       out.tokens[2 * i + 1] = values[i];
     }
-    const auto queries = out.tokens.subspan(2 * pairs);
-    if (random_filler_) {
-      for (auto& token : queries) token = static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(vocab)));
-    } else {
-      std::fill(queries.begin(), queries.end(), 0);
-    }
+    region_.fill(random, out.tokens.subspan(2 * pairs));
     std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
     for (std::size_t i = 0; i < pairs; ++i) {
       const auto at = 2 * pairs + 2 * static_cast<std::size_t>(slots[i]);
@@ -61,39 +55,62 @@ class Mqar : public Task {
     }
   }
 
+  std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
+    return solve_pairs(tokens, static_cast<std::size_t>(pairs_));
+  }
   std::vector<Role> roles(const ExampleView& example) const override {
-    std::vector<Role> roles(example.tokens.size(), Role::filler);
-    for (std::size_t t = 0; t < roles.size(); ++t) {
-      if (t < 2 * static_cast<std::size_t>(pairs_)) roles[t] = t % 2 == 0 ? Role::key : Role::value;
-      else if (example.labels[t] != kNotAsked) roles[t] = Role::query;
-    }
-    return roles;
+    return pair_roles(example, static_cast<std::size_t>(pairs_));
+  }
+  std::vector<std::int32_t> sources(const ExampleView& example) const override {
+    return pair_sources(example, static_cast<std::size_t>(pairs_));
   }
 
  private:
-  static std::vector<double> slot_weights(const Options& options) {
-    const std::int64_t count = (options.integer("length") - 2 * options.integer("pairs")) / 2;
-    std::vector<double> weights;
-    for (std::int64_t g = 0; g < count; ++g)
-      weights.push_back(std::pow(static_cast<double>(g + 1), options.real("power") - 1.0));
-    return weights;
-  }
-
   std::int64_t length_, pairs_, vocab_;
-  bool shared_, random_filler_;
-  WeightedPlaces slots_;
+  bool shared_;
+  QuestionRegion region_;
 };
 
 std::unique_ptr<Task> build(const Options& options) {
   const std::int64_t length = options.integer("length");
-  const std::int64_t pairs = options.integer("pairs");
-  if (length % 2 != 0) options.reject("length", "an even number");
-  if (4 * pairs > length) options.reject("pairs", "at most length / 4 = " + std::to_string(length / 4));
-  if (options.integer("vocab") <= length) options.reject("vocab", "more than length = " + std::to_string(length));
+  if (4 * options.integer("pairs") > length)
+    options.reject("pairs", fmt::format("at most length / 4 = {}", length / 4));
+  check_recall_sizes(options, 2, 2 * options.integer("pairs"));
   return std::make_unique<Mqar>(options);
 }
 
+void lengthen_for_pairs(Options& options) {
+  options.set("length", std::max(options.integer("length"), 4 * options.integer("pairs")));
+}
+
 }  // namespace
+
+std::vector<std::int32_t> pair_sources(const ExampleView& example, std::size_t pairs) {
+  std::unordered_map<std::int32_t, std::int32_t> latest;
+  for (std::size_t i = 0; i < pairs; ++i) latest[example.tokens[2 * i]] = static_cast<std::int32_t>(2 * i);
+  std::vector<std::int32_t> sources(example.tokens.size(), -1);
+  for (std::size_t t = 2 * pairs; t < sources.size(); ++t)
+    if (example.labels[t] != kNotAsked) sources[t] = latest.at(example.tokens[t]);
+  return sources;
+}
+
+std::vector<std::int32_t> solve_pairs(std::span<const std::int32_t> tokens, std::size_t pairs) {
+  std::unordered_map<std::int32_t, std::int32_t> latest;
+  for (std::size_t i = 0; i < pairs; ++i) latest[tokens[2 * i]] = tokens[2 * i + 1];
+  std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+  for (std::size_t t = 2 * pairs; t < labels.size(); t += 2)
+    if (const auto found = latest.find(tokens[t]); found != latest.end()) labels[t] = found->second;
+  return labels;
+}
+
+std::vector<Role> pair_roles(const ExampleView& example, std::size_t pairs) {
+  std::vector<Role> roles(example.tokens.size(), Role::filler);
+  for (std::size_t t = 0; t < roles.size(); ++t) {
+    if (t < 2 * pairs) roles[t] = t % 2 == 0 ? Role::key : Role::value;
+    else if (example.labels[t] != kNotAsked) roles[t] = Role::query;
+  }
+  return roles;
+}
 
 TaskEntry mqar_entry() {
   return {
@@ -110,11 +127,12 @@ TaskEntry mqar_entry() {
               integer_field("vocab", 8192, 5, 1 << 24, "number of tokens; more than length"),
               choice_field("vocabulary", "split", {"split", "shared"},
                            "keys from the lower and values from the upper half, or both from all tokens"),
-              real_field("power", 0.01, -16, 16, "slot weights: 0.01 favours early queries, 1 is uniform"),
-              choice_field("filler", "random", {"random", "zero"}, "what stands where nothing is asked"),
+              power_field(),
+              filler_field(),
           },
-      .metrics = {"accuracy", "exact_match"},
-      .axes = {{"length", {128, 256, 512, 1024}, "longer sequences"}, {"pairs", {8, 16, 32, 64}, "more pairs"}},
+      .metrics = {"accuracy", "exact_match", "accuracy_by_position", "accuracy_by_distance"},
+      .axes = {{"length", {128, 256, 512, 1024}, "longer sequences"},
+               {"pairs", {8, 16, 32, 64}, "more pairs, in a longer sequence where they need it", lengthen_for_pairs}},
       .build = build,
   };
 }

@@ -30,6 +30,14 @@ class Marks {
 
 }  // namespace
 
+void fill_uniform(Random& random, std::int32_t first, std::uint32_t count, std::span<std::int32_t> out) {
+  for (auto& place : out) place = first + static_cast<std::int32_t>(random.below(count));
+}
+
+std::int64_t uniform_between(Random& random, std::int64_t first, std::int64_t last) {
+  return first + static_cast<std::int64_t>(random.below64(static_cast<std::uint64_t>(last - first) + 1));
+}
+
 void sample_distinct(Random& random, std::int32_t first, std::int32_t last, std::span<std::int32_t> out) {
   const auto range = static_cast<std::uint32_t>(last - first + 1);
   check(last >= first && range >= out.size(), "more distinct integers than there are");

@@ -9,6 +9,12 @@
 
 namespace mneme {
 
+// Fills `out` with independent uniform integers from [first, first + count). count must be positive.
+void fill_uniform(Random& random, std::int32_t first, std::uint32_t count, std::span<std::int32_t> out);
+
+// A uniform integer from [first, last].
+std::int64_t uniform_between(Random& random, std::int64_t first, std::int64_t last);
+
 // Fills `out` with distinct integers from [first, last], each ordered selection equally likely.
 // There must be at least as many integers as places.
 void sample_distinct(Random& random, std::int32_t first, std::int32_t last, std::span<std::int32_t> out);

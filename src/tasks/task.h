@@ -1,57 +1,17 @@
 // A task: a pure function (seed, split, index) -> example, and what must be known to train on it.
-//
-// Token tasks read and ask for class numbers; signal tasks read and ask for one real number a step.
-// Both have the same shape: every example fills `length` inputs and `length` answers, label -100
-// (kNotAsked) where nothing is asked; a signal task asks at every step. label[t] is what must be output
-// at input position t: nothing is shifted later.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/random.h"
 #include "core/schema.h"
+#include "tasks/example.h"
 
 namespace mneme {
-
-inline constexpr std::int32_t kNotAsked = -100;
-
-enum class Split { train, validation, test };
-
-std::string_view split_name(Split split);
-Split parse_split(std::string_view name);  // throws Error(usage)
-
-// What a position is for, to show an example to a person.
-enum class Role : std::uint8_t { filler, key, value, query, data, marker, answer, padding };
-
-// Where one example is written. Token tasks fill tokens and labels, signal tasks signal and targets;
-// the other two are empty. All spans have the task's length.
-struct ExampleView {
-  std::span<std::int32_t> tokens;
-  std::span<std::int32_t> labels;
-  std::span<float> signal;
-  std::span<float> targets;
-};
-
-struct TaskShape {
-  std::int64_t length = 0;   // positions per example; shorter examples are padded on the right
-  std::int64_t vocab = 0;    // input tokens are in [0, vocab); 0 for a signal task
-  std::int64_t classes = 0;  // labels are in [0, classes); 0 for a signal task
-  double asked = 0;          // expected number of asked positions per example (exact where constant)
-  bool is_signal() const { return vocab == 0; }
-};
-
-// A direction in which a trained model can be tested beyond its training range.
-struct GeneralisationAxis {
-  std::string option;                // the option that grows
-  std::vector<std::int64_t> values;  // where to test
-  std::string help;
-};
 
 // Immutable once built, safe to share between threads.
 class Task {
@@ -59,15 +19,37 @@ class Task {
   virtual ~Task() = default;
 
   virtual TaskShape shape() const = 0;
-  // Accuracy over asked positions of the best answer that uses no memory; see each task's page.
+  // Accuracy over asked positions that needs no memory of the sequence; see each task's page.
   virtual double chance() const = 0;
   // Writes one example with the numbers of `random`. Must fill every element of the view's spans.
   virtual void generate(Random& random, const ExampleView& out) const = 0;
+  // The same for validation and test, where those are not made like training examples.
+  virtual void generate_evaluation(Random& random, const ExampleView& out) const { generate(random, out); }
+  // The labels that follow from the tokens alone: the solution of a token task. Equal to the example's
+  // labels, except that filler which happens to look like a question is answered too.
+  virtual std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const = 0;
   // One role per position, for display.
   virtual std::vector<Role> roles(const ExampleView& example) const = 0;
+  // For each position where the answer is read off one earlier position, that position; -1 elsewhere.
+  // Empty if answers of this task have no single source.
+  virtual std::vector<std::int32_t> sources(const ExampleView&) const { return {}; }
+  // A token as a person writes it.
+  virtual std::string token_text(std::int32_t token) const { return std::to_string(token); }
   // True if answers depend on where tokens stand, so that a model blind to order cannot solve it.
   virtual bool needs_positions() const { return true; }
 };
+
+// A direction in which a trained model can be tested beyond its training range.
+struct GeneralisationAxis {
+  std::string option;                // the option that grows
+  std::vector<std::int64_t> values;  // where to test
+  std::string help;
+  // Moves the options that must go along (a longer context for a longer string); may be null.
+  void (*follow)(Options& options) = nullptr;
+};
+
+// The options for testing at one value of an axis, with everything else as in training.
+Options at_axis_value(const Options& options, const GeneralisationAxis& axis, std::int64_t value);
 
 // What `mneme list tasks` and `mneme show task` print, and how a task is built.
 struct TaskEntry {
@@ -78,7 +60,7 @@ struct TaskEntry {
   Schema options;
   std::vector<std::string> metrics;
   std::vector<GeneralisationAxis> axes;
-  std::unique_ptr<Task> (*build)(const Options& options);
+  std::unique_ptr<Task> (*build)(const Options& options);  // throws Error(usage) on impossible sizes
 };
 
 // The one list of tasks.
@@ -95,14 +77,7 @@ class ExampleSource {
  private:
   const Task& task_;
   std::uint64_t key_;
-};
-
-// An example with its own memory, for display and tests.
-struct Example {
-  std::vector<std::int32_t> tokens, labels;
-  std::vector<float> signal, targets;
-  explicit Example(const TaskShape& shape);
-  ExampleView view() { return {tokens, labels, signal, targets}; }
+  bool training_;
 };
 
 }  // namespace mneme

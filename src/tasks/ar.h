@@ -1,0 +1,10 @@
+// ar: associative recall with one question at the end.
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry ar_entry();
+
+}  // namespace mneme

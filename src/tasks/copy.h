@@ -1,0 +1,10 @@
+// copy: repeat a string, or what follows an n-gram of it (Jelassi et al. 2024, Repeat After Me).
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry copy_entry();
+
+}  // namespace mneme

@@ -1,0 +1,10 @@
+// counting: predict the next step of a signal that is on for a fixed and off for a random time.
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry counting_entry();
+
+}  // namespace mneme

@@ -1,0 +1,10 @@
+// induction: what followed the special token the last time (Olsson et al. 2022; Gu and Dao 2023).
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry induction_entry();
+
+}  // namespace mneme

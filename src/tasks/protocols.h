@@ -1,0 +1,85 @@
+// How the papers score predictions on token tasks. No model in sight: predictions and labels in, numbers out.
+//
+// Everywhere a row is one example; positions with label kNotAsked do not count, and neither do rows
+// without any asked position.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tasks/example.h"
+
+namespace mneme {
+
+// A share that keeps its counts.
+struct Share {
+  std::int64_t right = 0;
+  std::int64_t of = 0;
+  double value() const { return of == 0 ? 0.0 : static_cast<double>(right) / static_cast<double>(of); }
+  void count(bool is_right) { right += is_right, ++of; }
+};
+
+class TokenScore {
+ public:
+  void add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels);
+
+  // Over all asked positions.
+  double accuracy() const { return tokens_.value(); }
+  // Mean over rows of the row's share of right answers: MQAR's per-query accuracy.
+  double row_accuracy() const;
+  // Rows with every asked position right.
+  double exact_match() const { return rows_.value(); }
+  const std::vector<Share>& by_position() const { return positions_; }
+  std::int64_t rows() const { return rows_.of; }
+
+ private:
+  Share tokens_, rows_;
+  double row_shares_ = 0;
+  std::vector<Share> positions_;
+};
+
+// Accuracy by the distance between where an answer is asked and where it was to be read off
+// (Task::sources; for recall the key), in bins that double.
+class DistanceScore {
+ public:
+  struct Bin {
+    std::int64_t from, to;  // distances from <= d < to
+    Share share;
+  };
+  void add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels,
+           std::span<const std::int32_t> sources);
+  std::vector<Bin> bins() const;
+
+ private:
+  std::vector<Share> by_exponent_;
+};
+
+// Teacher-forced accuracy of copied strings: each run of asked positions that ends in the stop token is a
+// string, right if all its letters are. The stop token itself is not scored.
+class StringScore {
+ public:
+  explicit StringScore(std::int32_t stop) : stop_(stop) {}
+  void add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels);
+  double string_accuracy() const { return strings_.value(); }
+  double character_accuracy() const { return characters_.value(); }
+  std::int64_t strings() const { return strings_.of; }
+
+ private:
+  std::int32_t stop_;
+  Share strings_, characters_;
+};
+
+struct LengthScore {
+  std::int64_t length;
+  double accuracy;
+};
+
+// The greatest length that is reached: it and every shorter one in the list score above `threshold`.
+// 0 if the shortest does not.
+std::int64_t reached_length(std::vector<LengthScore> scores, double threshold = 0.9);
+
+// A configuration passes if at least three of five seeds do, or as large a share of another number.
+bool enough_seeds(std::int64_t passed, std::int64_t seeds);
+
+}  // namespace mneme

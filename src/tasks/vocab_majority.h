@@ -1,0 +1,10 @@
+// vocab_majority: the most frequent token of the sequence (Zoology's circuits).
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry vocab_majority_entry();
+
+}  // namespace mneme
