@@ -1,0 +1,128 @@
+#include "mixers/attention.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/error.h"
+#include "mixers/depthwise_conv.h"
+#include "mixers/rotary.h"
+
+namespace mneme {
+namespace {
+
+constexpr char kStreams[] = {'q', 'k', 'v'};
+
+class Attention : public Mixer {
+ public:
+  Attention(const MixerContext& context, const Options& options)
+      : D_(context.width),
+        H_(options.integer("num_heads")),
+        dropout_(options.real("dropout")),
+        conv_before_(options.text("conv_place") == "pre"),
+        causal_conv_(options.text("conv_pad") == "causal") {
+    Wqkv_ = register_module("Wqkv", torch::nn::Linear(torch::nn::LinearOptions(D_, 3 * D_).bias(options.flag("bias"))));
+    out_proj_ = register_module("out_proj", torch::nn::Linear(D_, D_));
+    const std::int64_t taps = options.integer("conv_kernel");
+    for (int s = 0; s < 3; ++s)
+      if (options.text("conv_on").find(kStreams[s]) != std::string::npos)
+        conv_[s] = register_module(std::string("conv_") + kStreams[s],
+                                   std::make_shared<DepthwiseConv>(D_, taps, options.flag("conv_bias"),
+                                                                   causal_conv_ ? 0 : (taps - 1) / 2));
+    if (options.flag("rope")) {
+      const auto rotated = static_cast<std::int64_t>(static_cast<double>(D_ / H_) * options.real("rope_pct"));
+      rotary_.emplace(rotated, options.real("rope_base"));
+    }
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
+    const std::int64_t L = x.size(1);
+    const auto apply_conv = [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in); };
+    auto [q, k, v] = heads(streams(x, apply_conv), 0);  // [B, H, L, d]
+    const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
+    torch::Tensor scores = torch::matmul(q * scale, k.transpose(2, 3)) + causal_mask(L, x.options());  // [B, H, L, L]
+    const torch::Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);
+    return out_proj_->forward(merge(torch::matmul(p, v)));
+  }
+
+  bool has_step() const override { return causal_conv_; }
+
+  // keys and values [B, H, tokens so far, d], then the window of each convolution.
+  MixerState initial_state(std::int64_t batch) const override {
+    const auto options = Wqkv_->weight.options();
+    MixerState state;
+    for (int i = 0; i < 2; ++i) state.tensors.push_back(torch::zeros({batch, H_, 0, D_ / H_}, options));
+    for (const auto& conv : conv_)
+      if (conv) state.tensors.push_back(conv->initial_window(batch));
+    return state;
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const std::int64_t position = state.tensors[0].size(2);
+    std::size_t window = 2;
+    const auto apply_conv = [&](const DepthwiseConv& conv, int, const torch::Tensor& in) {
+      return conv.step(state.tensors[window++], in.squeeze(1)).unsqueeze(1);
+    };
+    auto [q, k, v] = heads(streams(x.unsqueeze(1), apply_conv), position);
+    state.tensors[0] = torch::cat({state.tensors[0], k}, 2);
+    state.tensors[1] = torch::cat({state.tensors[1], v}, 2);
+    const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
+    const torch::Tensor p = torch::softmax(torch::matmul(q * scale, state.tensors[0].transpose(2, 3)), 3);
+    return out_proj_->forward(merge(torch::matmul(p, state.tensors[1]))).squeeze(1);
+  }
+
+ private:
+  // q, k, v as [B, L, D] each.
+  template <class ApplyConv>
+  std::array<torch::Tensor, 3> streams(const torch::Tensor& x, ApplyConv apply_conv) {
+    const bool any_conv = conv_[0] || conv_[1] || conv_[2];
+    if (!any_conv || !conv_before_) {
+      const torch::Tensor qkv = Wqkv_->forward(x);  // [B, L, 3D]
+      std::array<torch::Tensor, 3> result;
+      for (int s = 0; s < 3; ++s) {
+        result[s] = qkv.narrow(2, s * D_, D_);
+        if (conv_[s]) result[s] = apply_conv(*conv_[s], s, result[s]);
+      }
+      return result;
+    }
+    std::array<torch::Tensor, 3> result;
+    for (int s = 0; s < 3; ++s) {
+      const torch::Tensor in = conv_[s] ? apply_conv(*conv_[s], s, x) : x;
+      const torch::Tensor bias = Wqkv_->bias.defined() ? Wqkv_->bias.narrow(0, s * D_, D_) : torch::Tensor();
+      result[s] = torch::linear(in, Wqkv_->weight.narrow(0, s * D_, D_), bias);
+    }
+    return result;
+  }
+
+  // [B, L, D] -> [B, H, L, d], queries and keys turned by their position.
+  std::array<torch::Tensor, 3> heads(std::array<torch::Tensor, 3> qkv, std::int64_t start) {
+    for (torch::Tensor& stream : qkv) stream = stream.unflatten(2, {H_, D_ / H_}).transpose(1, 2);
+    if (rotary_)
+      for (int s = 0; s < 2; ++s) qkv[s] = rotary_->apply(qkv[s], start);
+    return qkv;
+  }
+
+  torch::Tensor merge(const torch::Tensor& context) const { return context.transpose(1, 2).flatten(2); }
+
+  torch::Tensor causal_mask(std::int64_t L, const torch::TensorOptions& options) {
+    if (!mask_.defined() || mask_.size(0) != L || !mask_.options().type_equal(options))
+      mask_ = torch::full({L, L}, -std::numeric_limits<float>::infinity(), options.requires_grad(false)).triu(1);
+    return mask_;
+  }
+
+  std::int64_t D_, H_;
+  double dropout_;
+  bool conv_before_, causal_conv_;
+  torch::nn::Linear Wqkv_{nullptr}, out_proj_{nullptr};
+  std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
+  std::optional<Rotary> rotary_;
+  torch::Tensor mask_;
+};
+
+}  // namespace
+
+MixerPointer build_attention(const MixerContext& context, const Options& options) {
+  return std::make_shared<Attention>(context, options);
+}
+
+}  // namespace mneme

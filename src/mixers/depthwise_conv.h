@@ -1,0 +1,29 @@
+// A depthwise convolution along the sequence, in the layout of PyTorch's Conv1d.
+//
+//   y[t, c] = bias[c] + sum_j weight[c, 0, W-1-j] * x[t - j + ahead, c],  x = 0 outside [0, L)
+// ahead = 0 (causal) or (W - 1) / 2 (centred). The last tap multiplies the newest token.
+#pragma once
+
+#include "mixers/draw.h"
+#include "mixers/torch.h"
+
+namespace mneme {
+
+class DepthwiseConv : public torch::nn::Module, public SelfInitialised {
+ public:
+  DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias, std::int64_t ahead = 0);
+
+  torch::Tensor forward(const torch::Tensor& x) const;  // [B, L, C]
+  // One token: `window` [B, W-1, C] holds the past inputs and is moved on. Causal only.
+  torch::Tensor step(torch::Tensor& window, const torch::Tensor& x) const;  // [B, C]
+  torch::Tensor initial_window(std::int64_t batch) const;
+
+  void initialise(const Draw& draw, const std::string& prefix) override;
+
+ private:
+  std::int64_t taps_, ahead_;
+  torch::Tensor weight_;  // [C, 1, W]
+  torch::Tensor bias_;    // [C], or undefined
+};
+
+}  // namespace mneme

@@ -1,0 +1,33 @@
+// Initial values as a function of (seed, parameter name, element): the order in which a model is built
+// does not matter, and adding a parameter changes no other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "mixers/torch.h"
+
+namespace mneme {
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t init_seed);
+
+  // Fill `parameter`, known by its full name in the model.
+  void normal(torch::Tensor parameter, const std::string& name, double deviation) const;
+  void uniform(torch::Tensor parameter, const std::string& name, double bound) const;  // in [-bound, bound)
+  void constant(torch::Tensor parameter, double value) const;
+
+ private:
+  std::uint64_t key_;
+};
+
+// A module whose parameters have an initialisation of their own, under every scheme.
+class SelfInitialised {
+ public:
+  virtual ~SelfInitialised() = default;
+  // `prefix` is the module's full name followed by a dot.
+  virtual void initialise(const Draw& draw, const std::string& prefix) = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,23 @@
+#include "mixers/mixer.h"
+
+#include "core/error.h"
+
+namespace mneme {
+
+std::int64_t MixerState::size() const {
+  std::int64_t floats = 0;
+  for (const torch::Tensor& tensor : tensors) floats += tensor.numel() / tensor.size(0);
+  return floats;
+}
+
+MixerState Mixer::initial_state(std::int64_t) const {
+  check(false, "this mixer has no recurrent form");
+  return {};
+}
+
+torch::Tensor Mixer::step(MixerState&, const torch::Tensor&) {
+  check(false, "this mixer has no recurrent form");
+  return {};
+}
+
+}  // namespace mneme

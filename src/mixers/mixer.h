@@ -1,0 +1,42 @@
+// The interface of every mixer, along the sequence or along the channels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catalog/mixer_entry.h"
+#include "mixers/draw.h"
+#include "mixers/pass.h"
+#include "mixers/torch.h"
+
+namespace mneme {
+
+// What must be carried from one token to the next, all tensors with the batch first.
+struct MixerState {
+  std::vector<torch::Tensor> tensors;
+  // Floats per sequence: what `state` in the catalog declares.
+  std::int64_t size() const;
+};
+
+class Mixer : public torch::nn::Module {
+ public:
+  // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
+  virtual torch::Tensor forward(const torch::Tensor& x, Pass& pass) = 0;
+
+  // The recurrent form, equal to forward token by token: step(state, x [B, D]) -> [B, D].
+  virtual bool has_step() const { return false; }
+  virtual MixerState initial_state(std::int64_t batch) const;
+  virtual torch::Tensor step(MixerState& state, const torch::Tensor& x);
+};
+
+using MixerPointer = std::shared_ptr<Mixer>;
+
+// Builds a mixer or state mixer of the catalog. The options must have passed the entry's schema.
+MixerPointer build_mixer(const MixerEntry& entry, const MixerContext& context, const Options& options);
+
+// Names that can be built, for the test that holds the list to the catalog.
+std::vector<std::string> buildable_mixers();
+
+}  // namespace mneme

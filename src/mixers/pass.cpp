@@ -1,0 +1,25 @@
+#include "mixers/pass.h"
+
+#include "core/error.h"
+#include "core/random.h"
+#include "kernels/dropout.h"
+
+namespace mneme {
+
+Pass Pass::training(std::uint64_t dropout_key, std::uint64_t step, std::uint64_t micro_batch) {
+  Pass pass;
+  pass.training_ = true;
+  // The micro-batch goes into the key, which leaves the low bits of the item for the sites of a step.
+  pass.key_ = stream_key(dropout_key, "dropout") + micro_batch;
+  pass.item_ = step << 16;
+  return pass;
+}
+
+torch::Tensor Pass::dropout(const torch::Tensor& x, double p) {
+  if (!training_ || p == 0.0) return x;
+  torch::Tensor mask = torch::empty(x.sizes(), torch::kFloat32);
+  kernels::dropout_mask(key_, item_++, p, mask.data_ptr<float>(), static_cast<std::size_t>(mask.numel()));
+  return x * mask.to(x.options());
+}
+
+}  // namespace mneme

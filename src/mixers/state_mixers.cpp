@@ -1,0 +1,76 @@
+#include "mixers/state_mixers.h"
+
+#include "core/error.h"
+
+namespace mneme {
+namespace {
+
+torch::Tensor activate(const std::string& name, const torch::Tensor& x) {
+  if (name == "gelu") return torch::gelu(x);
+  if (name == "silu") return torch::silu(x);
+  check(name == "relu", "activation of the schema");
+  return torch::relu(x);
+}
+
+// A mixer that treats every position alone: its step is its forward.
+class Pointwise : public Mixer {
+ public:
+  bool has_step() const override { return true; }
+  MixerState initial_state(std::int64_t) const override { return {}; }
+  torch::Tensor step(MixerState&, const torch::Tensor& x) override {
+    Pass pass = Pass::evaluation();
+    return forward(x, pass);
+  }
+};
+
+class Mlp : public Pointwise {
+ public:
+  Mlp(const MixerContext& context, const Options& options) : activation_(options.text("activation")) {
+    const std::int64_t D = context.width, hidden = options.integer("hidden_mult") * D;
+    fc1_ = register_module("fc1", torch::nn::Linear(D, hidden));
+    fc2_ = register_module("fc2", torch::nn::Linear(hidden, D));
+  }
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    return fc2_->forward(activate(activation_, fc1_->forward(x)));
+  }
+
+ private:
+  std::string activation_;
+  torch::nn::Linear fc1_{nullptr}, fc2_{nullptr};
+};
+
+class Glu : public Pointwise {
+ public:
+  Glu(const MixerContext& context, const Options& options) : activation_(options.text("activation")) {
+    const std::int64_t D = context.width, hidden = options.integer("hidden_mult") * D;
+    fc1_ = register_module("fc1", torch::nn::Linear(D, hidden));
+    fc2_ = register_module("fc2", torch::nn::Linear(D, hidden));
+    fc3_ = register_module("fc3", torch::nn::Linear(hidden, D));
+  }
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    return fc3_->forward(fc1_->forward(x) * activate(activation_, fc2_->forward(x)));
+  }
+
+ private:
+  std::string activation_;
+  torch::nn::Linear fc1_{nullptr}, fc2_{nullptr}, fc3_{nullptr};
+};
+
+class Identity : public Pointwise {
+ public:
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return x; }
+};
+
+}  // namespace
+
+MixerPointer build_mlp(const MixerContext& context, const Options& options) {
+  return std::make_shared<Mlp>(context, options);
+}
+
+MixerPointer build_glu(const MixerContext& context, const Options& options) {
+  return std::make_shared<Glu>(context, options);
+}
+
+MixerPointer build_identity(const MixerContext&, const Options&) { return std::make_shared<Identity>(); }
+
+}  // namespace mneme

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "core/safetensors.h"
+#include "train/trainer.h"
+
+namespace mneme {
+namespace {
+
+std::span<const std::byte> bytes_of(const torch::Tensor& tensor, std::int64_t offset, std::int64_t size) {
+  return std::as_bytes(std::span(tensor.data_ptr<float>() + offset, static_cast<std::size_t>(size)));
+}
+
+void copy_into(const Safetensors& file, const Path& path, const std::string& name, const torch::Tensor& to,
+               std::int64_t offset, const std::vector<std::int64_t>& shape) {
+  const auto found = file.tensors().find(name);
+  if (found == file.tensors().end())
+    throw Error(ErrorKind::data, path.string(), fmt::format("no tensor '{}' in the checkpoint", name));
+  if (found->second.dtype != "F32" || found->second.shape != shape)
+    throw Error(ErrorKind::data, path.string(), fmt::format("tensor '{}' has another type or shape than the model", name));
+  std::memcpy(to.data_ptr<float>() + offset, found->second.bytes.data(), found->second.bytes.size());
+}
+
+}  // namespace
+
+Json Trainer::Position::json() const {
+  return {{"step", step},           {"loss_sum", loss_sum},   {"loss_steps", loss_steps},
+          {"validation", validation}, {"best_step", best_step}, {"best_accuracy", best_accuracy}};
+}
+
+Trainer::Position Trainer::Position::from_json(const Json& json) {
+  Position position;
+  position.step = json.at("step").get<std::int64_t>();
+  position.loss_sum = json.at("loss_sum").get<double>();
+  position.loss_steps = json.at("loss_steps").get<std::int64_t>();
+  position.validation = json.at("validation");
+  position.best_step = json.at("best_step").get<std::int64_t>();
+  position.best_accuracy = json.at("best_accuracy").get<double>();
+  return position;
+}
+
+void Trainer::save(const Path& checkpoint) const {
+  std::map<std::string, TensorView> tensors;
+  for (const auto& segment : parameters_->segments())
+    tensors["param." + segment.name] = {"F32", segment.shape, bytes_of(parameters_->values, segment.offset, segment.size)};
+  const std::int64_t n = parameters_->size();
+  tensors["adam.m"] = {"F32", {n}, bytes_of(optimiser_->first_moment, 0, n)};
+  tensors["adam.v"] = {"F32", {n}, bytes_of(optimiser_->second_moment, 0, n)};
+  save_safetensors(checkpoint, tensors, {{"format", "mneme-checkpoint-1"}, {"run", run_.id}, {"position", canonical(position_.json())}});
+}
+
+void Trainer::restore(const Path& checkpoint) {
+  const Safetensors file = Safetensors::load(checkpoint);
+  const auto& metadata = file.metadata();
+  const auto field = [&](const char* name) -> const std::string& {
+    const auto found = metadata.find(name);
+    if (found == metadata.end())
+      throw Error(ErrorKind::data, checkpoint.string(), fmt::format("no '{}' in the metadata, expected a checkpoint of Mneme", name));
+    return found->second;
+  };
+  if (field("format") != "mneme-checkpoint-1" || field("run") != run_.id)
+    throw Error(ErrorKind::data, checkpoint.string(),
+                fmt::format("a checkpoint of run {} in format {}, expected run {}", field("run"), field("format"), run_.id));
+  for (const auto& segment : parameters_->segments())
+    copy_into(file, checkpoint, "param." + segment.name, parameters_->values, segment.offset, segment.shape);
+  const std::vector<std::int64_t> flat = {parameters_->size()};
+  copy_into(file, checkpoint, "adam.m", optimiser_->first_moment, 0, flat);
+  copy_into(file, checkpoint, "adam.v", optimiser_->second_moment, 0, flat);
+  position_ = Position::from_json(parse_json(field("position"), checkpoint.string()));
+}
+
+}  // namespace mneme

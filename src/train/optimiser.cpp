@@ -1,0 +1,59 @@
+#include "train/optimiser.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "core/error.h"
+#include "kernels/adamw.h"
+
+namespace mneme {
+
+double learning_rate(const Options& train, std::int64_t step) {
+  const double peak = train.real("lr");
+  const auto steps = static_cast<double>(train.integer("steps"));
+  const double warmup = std::floor(train.real("warmup") * steps);
+  const auto s = static_cast<double>(step);
+  if (s < warmup) return peak * (s + 1.0) / warmup;
+  const std::string schedule = train.text("schedule");
+  if (schedule == "constant") return peak;
+  const double progress = (s - warmup) / std::max(1.0, steps - warmup);
+  if (schedule == "linear") return peak * (1.0 - progress);
+  check(schedule == "cosine", "a schedule of the schema");
+  return peak * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
+}
+
+Optimiser::Optimiser(FlatParameters& parameters, const Options& train)
+    : first_moment(torch::zeros_like(parameters.values)),
+      second_moment(torch::zeros_like(parameters.values)),
+      parameters_(parameters),
+      train_(train) {}
+
+double Optimiser::update(std::int64_t step) {
+  const float* gradients = parameters_.gradients.data_ptr<float>();
+  double norm = 0, scale = 1;
+  if (const double clip = train_.real("clip"); clip > 0) {
+    norm = std::sqrt(kernels::sum_of_squares(gradients, static_cast<std::size_t>(parameters_.size())));
+    if (norm > clip) scale = clip / norm;
+  }
+  const bool spare_vectors = train_.text("decay_exempt") == "vectors";
+  for (const auto& segment : parameters_.segments()) {
+    const bool exempt = spare_vectors && segment.shape.size() < 2;
+    kernels::adamw({
+        .parameters = parameters_.values.data_ptr<float>() + segment.offset,
+        .gradients = gradients + segment.offset,
+        .first_moment = first_moment.data_ptr<float>() + segment.offset,
+        .second_moment = second_moment.data_ptr<float>() + segment.offset,
+        .count = static_cast<std::size_t>(segment.size),
+        .lr = learning_rate(train_, step),
+        .beta1 = train_.real("beta1"),
+        .beta2 = train_.real("beta2"),
+        .eps = train_.real("eps"),
+        .decay = exempt ? 0.0 : train_.real("weight_decay"),
+        .grad_scale = scale,
+        .step = step + 1,
+    });
+  }
+  return norm;
+}
+
+}  // namespace mneme

@@ -1,0 +1,30 @@
+// AdamW over flat parameters, and the learning-rate schedule.
+#pragma once
+
+#include <cstdint>
+
+#include "core/schema.h"
+#include "train/parameters.h"
+
+namespace mneme {
+
+// Step s (from 0) of n: linear warm-up over the first warmup * n steps, then cosine or linear to zero, or
+// constant. Never above the peak; the first step is not zero.
+double learning_rate(const Options& train, std::int64_t step);
+
+class Optimiser {
+ public:
+  Optimiser(FlatParameters& parameters, const Options& train);
+
+  // One update with the gradients that are there; `step` counts from 0. Returns the gradient's norm if
+  // clipping is on, else 0.
+  double update(std::int64_t step);
+
+  torch::Tensor first_moment, second_moment;  // [n] each
+
+ private:
+  FlatParameters& parameters_;
+  const Options& train_;
+};
+
+}  // namespace mneme

@@ -1,0 +1,36 @@
+#include "train/parameters.h"
+
+#include "core/hash.h"
+
+namespace mneme {
+
+FlatParameters::FlatParameters(torch::nn::Module& model) {
+  std::int64_t total = 0;
+  const auto named = model.named_parameters();
+  for (const auto& item : named) {
+    segments_.push_back({item.key(), total, item.value().numel(), item.value().sizes().vec()});
+    total += item.value().numel();
+  }
+  values = torch::zeros({total});
+  gradients = torch::zeros({total});
+  const torch::NoGradGuard guard;
+  for (const Segment& segment : segments_) {
+    torch::Tensor parameter = named[segment.name];
+    const torch::Tensor place = values.narrow(0, segment.offset, segment.size).view(segment.shape);
+    place.copy_(parameter);
+    parameter.set_data(place);
+    parameter.mutable_grad() = gradients.narrow(0, segment.offset, segment.size).view(segment.shape);
+  }
+}
+
+std::string FlatParameters::hash() const {
+  Sha256 hash;
+  for (const Segment& segment : segments_) {
+    hash.update(segment.name);
+    const float* start = values.data_ptr<float>() + segment.offset;
+    hash.update(std::as_bytes(std::span(start, static_cast<std::size_t>(segment.size))));
+  }
+  return hash.hex();
+}
+
+}  // namespace mneme

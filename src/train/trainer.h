@@ -1,0 +1,93 @@
+// One run, from the first step (or a checkpoint) to its outcome.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catalog/run_config.h"
+#include "core/files.h"
+#include "core/json.h"
+#include "models/language_model.h"
+#include "train/batch.h"
+#include "train/evaluation.h"
+#include "train/loss_head.h"
+#include "train/optimiser.h"
+#include "train/parameters.h"
+
+namespace mneme {
+
+struct Progress {
+  std::int64_t step = 0;
+  double loss = 0;      // of the last step's batch
+  double accuracy = 0;  // of the last step's batch
+};
+
+// Who listens to a run. The trainer writes no files of its own but the checkpoint it is asked for.
+class TrainObserver {
+ public:
+  virtual ~TrainObserver() = default;
+  virtual void on_step(const Progress& progress) = 0;
+  virtual void on_metric(std::int64_t step, const Json& values) = 0;
+  // Asked after every step: write a checkpoint now?
+  virtual bool wants_checkpoint() = 0;
+  virtual void on_checkpoint(std::int64_t step) = 0;
+  // Asked after every step: leave, with a checkpoint?
+  virtual bool wants_stop() = 0;
+};
+
+enum class Outcome { done, diverged, interrupted };
+
+struct TrainResult {
+  Outcome outcome = Outcome::done;
+  std::string reason;  // "budget", "threshold", "loss is NaN", ...
+  Json values;         // deterministic: see docs/run-directory.md
+};
+
+class Trainer {
+ public:
+  explicit Trainer(const RunConfig& run);
+
+  // Goes on from a checkpoint of the same run; throws Error(data) if it is damaged or of another run.
+  void restore(const Path& checkpoint);
+  void save(const Path& checkpoint) const;
+
+  // Trains to the end. Checkpoints go to `checkpoint`.
+  TrainResult train(const Path& checkpoint, TrainObserver& observer);
+
+  // One optimiser step; public for the benchmark.
+  Progress step();
+
+  std::int64_t position() const { return position_.step; }
+  LanguageModel& model() { return *model_; }
+  const FlatParameters& parameters() const { return *parameters_; }
+
+ private:
+  // Everything besides weights and moments that the next step depends on.
+  struct Position {
+    std::int64_t step = 0;
+    double loss_sum = 0;          // training loss since the last evaluation
+    std::int64_t loss_steps = 0;
+    Json validation;              // last finite evaluation, null before the first
+    std::int64_t best_step = 0;
+    double best_accuracy = -1;
+    Json json() const;
+    static Position from_json(const Json& json);
+  };
+
+  bool evaluate_validation(TrainObserver& observer);  // false if the model is no longer finite
+  bool solved() const;                                // the last evaluation reached train.stop_at
+  TrainResult finish(Outcome outcome, std::string reason);
+
+  const RunConfig& run_;
+  std::unique_ptr<Task> task_;
+  std::shared_ptr<LanguageModel> model_;
+  std::unique_ptr<FlatParameters> parameters_;
+  std::unique_ptr<Optimiser> optimiser_;
+  ExampleOrder order_;
+  LossHead head_;
+  Position position_;
+};
+
+}  // namespace mneme

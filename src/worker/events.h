@@ -1,0 +1,10 @@
+// Lines out: one JSON event each (docs/worker-protocol.md).
+#pragma once
+
+#include "core/json.h"
+
+namespace mneme {
+
+void send_event(const char* event, Json fields = Json::object());
+
+}  // namespace mneme

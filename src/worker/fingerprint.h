@@ -1,0 +1,10 @@
+// What a result's bits depend on besides the configuration.
+#pragma once
+
+#include "core/json.h"
+
+namespace mneme {
+
+Json fingerprint();
+
+}  // namespace mneme

@@ -1,0 +1,85 @@
+// mneme-worker: carries out requests, one JSON line each, and answers with events (docs/worker-protocol.md).
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <malloc.h>
+
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "core/error.h"
+#include "core/json.h"
+#include "worker/bench_request.h"
+#include "worker/events.h"
+#include "worker/fingerprint.h"
+#include "worker/run_request.h"
+#include "worker/stop.h"
+#include "worker/verify_request.h"
+
+namespace mneme {
+namespace {
+
+// One thread everywhere: it is what makes results repeat to the bit, and runs are parallel anyway.
+void use_one_thread() {
+  at::set_num_threads(1);
+  at::set_num_interop_threads(1);
+  // OpenBLAS has a pool of its own; which BLAS is behind libtorch is known only at run time.
+  if (auto* set = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(1);
+}
+
+// Freed tensors stay with the process: giving pages back and faulting them in again costs as much as the arithmetic.
+void keep_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  ::mallopt(M_TOP_PAD, 64 << 20);
+}
+
+// False if the worker was told to stop.
+bool carry_out(const std::string& line) {
+  Json id;
+  try {
+    const Json request = parse_json(line, "request");
+    if (request.is_object() && request.contains("id")) id = request["id"];
+    const std::string kind = request.is_object() ? request.value("request", "") : "";
+    if (kind == "run") return carry_out_run(request);
+    if (kind == "verify") {
+      carry_out_verify(request);
+    } else if (kind == "bench") {
+      carry_out_bench(request);
+    } else {
+      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, verify or bench");
+    }
+  } catch (const Error& error) {
+    send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});
+  } catch (const Json::exception& error) {
+    send_event("failed", {{"id", id}, {"kind", 2}, {"message", std::string("[request] ") + error.what()}});
+  } catch (const std::exception& error) {
+    send_event("failed", {{"id", id}, {"kind", 1}, {"message", error.what()}});
+  }
+  return true;
+}
+
+int serve() {
+  use_one_thread();
+  keep_memory();
+  install_stop_signals();
+  send_event("ready", {{"version", MNEME_VERSION}, {"fingerprint", fingerprint()}});
+  for (std::string line; std::getline(std::cin, line);)
+    if (!line.empty() && !carry_out(line)) return static_cast<int>(ErrorKind::interrupted);
+  return stop_requested() ? static_cast<int>(ErrorKind::interrupted) : 0;
+}
+
+}  // namespace
+}  // namespace mneme
+
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    const bool version = std::string(argv[1]) == "--version";
+    if (version) std::puts("mneme-worker " MNEME_VERSION);
+    else std::puts("usage: mneme-worker < requests > events\nReads one JSON request a line, writes one JSON event a line; "
+                   "see docs/worker-protocol.md.\n`mneme` starts it; to try it by hand:\n"
+                   "  echo '{\"request\":\"verify\",\"files\":[\"tests/golden/mlp-m1.safetensors\"]}' | mneme-worker");
+    return version || std::string(argv[1]) == "--help" ? 0 : 2;
+  }
+  return mneme::serve();
+}

@@ -1,0 +1,28 @@
+#include "worker/stop.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace mneme {
+namespace {
+
+volatile sig_atomic_t requested = 0;
+
+void on_signal(int) {
+  if (requested) ::_exit(130);
+  requested = 1;
+}
+
+}  // namespace
+
+void install_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  // No SA_RESTART: a worker that waits for its next request wakes up and leaves.
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool stop_requested() { return requested != 0; }
+
+}  // namespace mneme
