@@ -47,7 +47,7 @@ class Copying : public Task {
     std::fill(out.tokens.begin() + static_cast<std::ptrdiff_t>(length), out.tokens.end(), padding());
     out.tokens[before] = indicator();
     if (scattered_)
-      scatter(random, answers, out.tokens.first(before));
+      scatter_in_order(random, answers, out.tokens.first(before));
     else
       std::copy(answers.begin(), answers.end(), out.tokens.begin());
 
@@ -106,14 +106,6 @@ class Copying : public Task {
   static std::size_t pick(Random& random, const std::vector<std::int64_t>& values) {
     const std::size_t which = values.size() == 1 ? 0 : random.below(static_cast<std::uint32_t>(values.size()));
     return static_cast<std::size_t>(values[which]);
-  }
-
-  // Puts the data in order on uniformly random places: each place is taken with the probability that
-  // as many data as are left fall on the places that are left.
-  static void scatter(Random& random, std::span<const std::int32_t> data, std::span<std::int32_t> places) {
-    std::size_t next = 0;
-    for (std::size_t at = 0; next < data.size(); ++at)
-      if (random.below(static_cast<std::uint32_t>(places.size() - at)) < data.size() - next) places[at] = data[next++];
   }
 
   std::int32_t indicator() const { return symbols_ + 1; }

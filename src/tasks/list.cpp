@@ -10,6 +10,7 @@
 #include "tasks/forgetting_mqar.h"
 #include "tasks/induction.h"
 #include "tasks/mqar.h"
+#include "tasks/selective_copying.h"
 #include "tasks/state_tracking.h"
 #include "tasks/task.h"
 #include "tasks/vocab_majority.h"
@@ -27,6 +28,7 @@ const std::vector<TaskEntry>& task_list() {
         copy_entry(),
         copying_entry(),
         denoising_entry(),
+        selective_copying_entry(),
         state_tracking_entry(),
         counting_entry(),
         parity_entry(),

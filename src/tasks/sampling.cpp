@@ -62,6 +62,14 @@ void sample_distinct(Random& random, std::int32_t first, std::int32_t last, std:
   }
 }
 
+void scatter_in_order(Random& random, std::span<const std::int32_t> data, std::span<std::int32_t> places) {
+  thread_local std::vector<std::int32_t> chosen;
+  chosen.resize(data.size());
+  sample_distinct(random, 0, static_cast<std::int32_t>(places.size()) - 1, chosen);
+  std::sort(chosen.begin(), chosen.end());
+  for (std::size_t i = 0; i < data.size(); ++i) places[static_cast<std::size_t>(chosen[i])] = data[i];
+}
+
 WeightedPlaces::WeightedPlaces(std::span<const double> weights) : tree_(weights.size() + 1, 0) {
   check(!weights.empty(), "places to draw from");
   const double largest = *std::max_element(weights.begin(), weights.end());

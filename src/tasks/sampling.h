@@ -19,6 +19,9 @@ std::int64_t uniform_between(Random& random, std::int64_t first, std::int64_t la
 // There must be at least as many integers as places.
 void sample_distinct(Random& random, std::int32_t first, std::int32_t last, std::span<std::int32_t> out);
 
+// Writes the data, in their order, on places chosen uniformly at random; other places stay as they are.
+void scatter_in_order(Random& random, std::span<const std::int32_t> data, std::span<std::int32_t> places);
+
 // Draws places 0..n-1 one after another without replacement, each with probability proportional to its
 // weight among those left. Weights are rounded to integers once, so that the draws do not depend on the
 // last bit of a machine's pow().

@@ -1,0 +1,10 @@
+// selective_copying: data scattered in long noise, asked in order at markers (Gu and Dao 2023, E.1).
+#pragma once
+
+#include "tasks/task.h"
+
+namespace mneme {
+
+TaskEntry selective_copying_entry();
+
+}  // namespace mneme
