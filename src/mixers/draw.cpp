@@ -28,6 +28,13 @@ void Draw::uniform(torch::Tensor parameter, const std::string& name, double boun
   fill(std::move(parameter), [&] { return bound * (2.0 * random.uniform() - 1.0); });
 }
 
+void Draw::values(torch::Tensor parameter, const std::string& name,
+                  const std::function<double(Random&, std::int64_t)>& next) const {
+  Random random(key_, name_hash(name));
+  std::int64_t i = 0;
+  fill(std::move(parameter), [&] { return next(random, i++); });
+}
+
 void Draw::constant(torch::Tensor parameter, double value) const {
   const torch::NoGradGuard guard;
   parameter.fill_(value);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
+#include "core/random.h"
 #include "mixers/torch.h"
 
 namespace mneme {
@@ -17,6 +19,9 @@ class Draw {
   void normal(torch::Tensor parameter, const std::string& name, double deviation) const;
   void uniform(torch::Tensor parameter, const std::string& name, double bound) const;  // in [-bound, bound)
   void constant(torch::Tensor parameter, double value) const;
+  // Any other rule: next(random, i) is the value of element i; it may draw as many numbers as it likes.
+  void values(torch::Tensor parameter, const std::string& name,
+              const std::function<double(Random&, std::int64_t)>& next) const;
 
  private:
   std::uint64_t key_;

@@ -3,28 +3,21 @@
 
 #include <algorithm>
 
+#include "mixers/attention_cases.h"
 #include "mixers/mixer.h"
 
 namespace mneme {
 namespace {
 
-struct Case {
-  std::string name;
-  Json options;
-};
+using testing::MixerCase;
 
 // Every mixer at its defaults, and the options that change its structure.
-std::vector<Case> cases() {
-  std::vector<Case> list;
+std::vector<MixerCase> cases() {
+  std::vector<MixerCase> list;
   for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
     for (const MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
-  list.push_back({"attention", {{"num_heads", 2}, {"bias", false}}});
-  list.push_back({"attention", {{"num_heads", 2}, {"rope", true}, {"rope_pct", 0.5}}});
-  for (const char* streams : {"q", "k", "v", "qkv"}) list.push_back({"attention", {{"conv_on", streams}}});
-  list.push_back({"attention", {{"conv_on", "kv"}, {"conv_place", "post"}, {"conv_kernel", 4}, {"conv_bias", false}}});
-  list.push_back({"attention", {{"conv_on", "v"}, {"conv_pad", "same"}, {"conv_kernel", 5}}});
-  list.push_back({"mlp", {{"hidden_mult", 1}, {"activation", "silu"}}});
-  list.push_back({"glu", {{"hidden_mult", 2}, {"activation", "relu"}}});
+  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases()})
+    list.insert(list.end(), family.begin(), family.end());
   return list;
 }
 
@@ -34,7 +27,7 @@ const MixerEntry& entry_of(const std::string& name) {
   return find_mixer(name);
 }
 
-class Mixers : public ::testing::TestWithParam<Case> {
+class Mixers : public ::testing::TestWithParam<MixerCase> {
  protected:
   static constexpr std::int64_t kWidth = 8;
 
@@ -142,7 +135,7 @@ TEST_P(Mixers, CountsAreRight) {
   EXPECT_EQ(count, entry_.parameters(context(6), options_));
 }
 
-std::string test_name(const ::testing::TestParamInfo<Case>& info) {
+std::string test_name(const ::testing::TestParamInfo<MixerCase>& info) {
   std::string name = info.param.name;
   for (const auto& [key, value] : info.param.options.items()) name += "_" + key + value.dump();
   std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '_'; });
