@@ -28,35 +28,7 @@ constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53U, kMultiplier1 = 0xCD9E8D57U;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9U, kWeyl1 = 0xBB67AE85U;
 constexpr int kRounds = 10;
-
-// `count` blocks of an item from `block` on, four words each: the same words as philox_block's.
-template <unsigned count>
-void philox_blocks(std::uint64_t key, std::uint64_t item, std::uint64_t block, std::uint32_t* out) {
-  std::array<std::uint32_t, count> a, b, c, d;
-  for (unsigned lane = 0; lane < count; ++lane) {
-    a[lane] = low(block + lane);
-    b[lane] = high(block + lane);
-    c[lane] = low(item);
-    d[lane] = high(item);
-  }
-  std::uint32_t k0 = low(key), k1 = high(key);
-  for (int round = 0; round < kRounds; ++round, k0 += kWeyl0, k1 += kWeyl1) {
-    for (unsigned lane = 0; lane < count; ++lane) {
-      const std::uint64_t p = std::uint64_t{kMultiplier0} * a[lane];
-      const std::uint64_t q = std::uint64_t{kMultiplier1} * c[lane];
-      a[lane] = high(q) ^ b[lane] ^ k0;
-      b[lane] = low(q);
-      c[lane] = high(p) ^ d[lane] ^ k1;
-      d[lane] = low(p);
-    }
-  }
-  for (unsigned lane = 0; lane < count; ++lane, out += 4) {
-    out[0] = a[lane];
-    out[1] = b[lane];
-    out[2] = c[lane];
-    out[3] = d[lane];
-  }
-}
+constexpr unsigned kBlocks = std::tuple_size_v<PhiloxBlocks> / 4;
 
 #ifdef __x86_64__
 // Eight blocks, one to each 64-bit lane of two vectors. Only the lower half of a lane counts: the
@@ -118,17 +90,43 @@ std::array<std::uint32_t, 4> philox_block(std::uint64_t key, std::uint64_t item,
   return {result[0], result[1], result[2], result[3]};
 }
 
-void Random::refill() {
-  constexpr unsigned kBlocks = kBuffer / 4;
+void philox_blocks_plain(std::uint64_t key, std::uint64_t item, std::uint64_t block, PhiloxBlocks& out) {
+  std::array<std::uint32_t, kBlocks> a, b, c, d;
+  for (unsigned lane = 0; lane < kBlocks; ++lane) {
+    a[lane] = low(block + lane);
+    b[lane] = high(block + lane);
+    c[lane] = low(item);
+    d[lane] = high(item);
+  }
+  std::uint32_t k0 = low(key), k1 = high(key);
+  for (int round = 0; round < kRounds; ++round, k0 += kWeyl0, k1 += kWeyl1) {
+    for (unsigned lane = 0; lane < kBlocks; ++lane) {
+      const std::uint64_t p = std::uint64_t{kMultiplier0} * a[lane];
+      const std::uint64_t q = std::uint64_t{kMultiplier1} * c[lane];
+      a[lane] = high(q) ^ b[lane] ^ k0;
+      b[lane] = low(q);
+      c[lane] = high(p) ^ d[lane] ^ k1;
+      d[lane] = low(p);
+    }
+  }
+  for (unsigned lane = 0; lane < kBlocks; ++lane) {
+    out[4 * lane] = a[lane];
+    out[4 * lane + 1] = b[lane];
+    out[4 * lane + 2] = c[lane];
+    out[4 * lane + 3] = d[lane];
+  }
+}
+
+void philox_blocks(std::uint64_t key, std::uint64_t item, std::uint64_t block, PhiloxBlocks& out) {
 #ifdef __x86_64__
   static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2)
-    philox_blocks_avx2(key_, item_, block_, buffer_.data());
-  else
-    philox_blocks<kBlocks>(key_, item_, block_, buffer_.data());
-#else
-  philox_blocks<kBlocks>(key_, item_, block_, buffer_.data());
+  if (has_avx2) return philox_blocks_avx2(key, item, block, out.data());
 #endif
+  philox_blocks_plain(key, item, block, out);
+}
+
+void Random::refill() {
+  philox_blocks(key_, item_, block_, buffer_);
   block_ += kBlocks;
   used_ = 0;
 }

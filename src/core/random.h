@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 namespace mneme {
 
@@ -23,6 +24,8 @@ std::uint64_t derived_seed(std::uint64_t seed, std::string_view part);
 
 // 64 bits that depend on every character: the item number of something that has a name.
 std::uint64_t name_hash(std::string_view name);
+
+using PhiloxBlocks = std::array<std::uint32_t, 32>;
 
 // The random numbers of one item, in order. Cheap to construct; copying continues independently.
 class Random {
@@ -55,18 +58,22 @@ class Random {
  private:
   void refill();
 
-  static constexpr unsigned kBuffer = 32;  // eight blocks at a time, side by side in vectors
+  static constexpr unsigned kBuffer = std::tuple_size_v<PhiloxBlocks>;
   std::uint64_t key_;
   std::uint64_t item_;
   std::uint64_t block_ = 0;
   unsigned used_ = kBuffer;
   bool has_spare_ = false;
   double spare_ = 0;
-  std::array<std::uint32_t, kBuffer> buffer_;
+  PhiloxBlocks buffer_;
 };
 
 // One Philox block: the four words at `block` of `item`.
 std::array<std::uint32_t, 4> philox_block(std::uint64_t key, std::uint64_t item, std::uint64_t block);
+
+// The eight blocks from `block` on, the words of philox_block in order: with AVX2 where there is one, and plainly.
+void philox_blocks(std::uint64_t key, std::uint64_t item, std::uint64_t block, PhiloxBlocks& out);
+void philox_blocks_plain(std::uint64_t key, std::uint64_t item, std::uint64_t block, PhiloxBlocks& out);
 
 // A uniformly random order of 0..n-1, a function of (key, item).
 void shuffled(std::span<std::uint32_t> order, std::uint64_t key, std::uint64_t item);

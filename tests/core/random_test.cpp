@@ -21,6 +21,24 @@ TEST(Philox, MatchesTheKnownAnswers) {
             (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
+TEST(Philox, EightBlocksAtOnceAreTheSameWords) {
+  const std::uint64_t words[] = {0, 1, 0xFFFFFFFF, 0xFFFFFFFC, 0x1'00000000, 0x89ABCDEF'01234567, ~0ULL, ~0ULL - 3};
+  for (const std::uint64_t key : words)
+    for (const std::uint64_t item : words)
+      for (const std::uint64_t block : words) {
+        PhiloxBlocks plain, fast;
+        plain.fill(77);
+        fast.fill(78);
+        philox_blocks_plain(key, item, block, plain);
+        philox_blocks(key, item, block, fast);
+        ASSERT_EQ(plain, fast) << key << " " << item << " " << block;
+        for (std::uint64_t i = 0; i < 8; ++i) {
+          const Block expected = philox_block(key, item, block + i);
+          ASSERT_TRUE(std::equal(expected.begin(), expected.end(), plain.begin() + static_cast<std::ptrdiff_t>(4 * i)));
+        }
+      }
+}
+
 TEST(Random, BitsAreTheBlocksInOrder) {
   for (const auto& [key, item] : {std::pair<std::uint64_t, std::uint64_t>{0, 0},
                                   {stream_key(42, "data/train"), 7},
@@ -64,17 +82,22 @@ TEST(Below, EveryValueIsEquallyLikely) {
   }
 }
 
-// With 3 * 2^30 values a plain remainder gives the lowest third twice the share of the others.
+// With 3 * 2^30 values a plain remainder gives the lowest third twice the share of the others, and a plain
+// multiplication gives the multiples of three twice the share.
 TEST(Below, HasNoBiasForLargeBounds) {
   Random random(stream_key(3, "below"), 0);
-  std::vector<int> thirds(3), wide_thirds(3);
+  std::vector<int> thirds(3), residues(3), wide_thirds(3), wide_residues(3);
   constexpr int kDraws = 100'000;
   for (int i = 0; i < kDraws; ++i) {
-    ++thirds.at(random.below(3U << 30) >> 30);
-    ++wide_thirds.at(random.below64(3ULL << 62) >> 62);
+    const std::uint32_t value = random.below(3U << 30);
+    const std::uint64_t wide = random.below64(3ULL << 62);
+    ++thirds.at(value >> 30);
+    ++residues.at(value % 3);
+    ++wide_thirds.at(wide >> 62);
+    ++wide_residues.at(wide % 3);
   }
-  EXPECT_LT(std::abs(deviations(thirds, kDraws)), 4);
-  EXPECT_LT(std::abs(deviations(wide_thirds, kDraws)), 4);
+  for (const auto& counts : {thirds, residues, wide_thirds, wide_residues})
+    EXPECT_LT(std::abs(deviations(counts, kDraws)), 4);
 }
 
 TEST(Below, OneHasOneValue) {

@@ -98,6 +98,12 @@ TEST(Resolve, WrongTypesAndLimitsSayWhatIsExpected) {
   for (const auto& [toml, expected] : cases) EXPECT_THAT(refused(toml), HasSubstr(expected)) << toml;
 }
 
+TEST(Resolve, UnlimitedIsNotInfinite) {
+  const ConfigValue root = parse_toml("gain = inf", "s.toml");
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { resolve({real_field("gain", 1, 0, kUnlimited, "")}, &root, "x"); }),
+            "[s.toml:1:1] x.gain: got inf, expected a number >= 0");
+}
+
 TEST(Resolve, NeedsATable) {
   const ConfigValue root = parse_toml("task = 3", "s.toml");
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { resolve(schema(), root.find("task"), "task"); }),
