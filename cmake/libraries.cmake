@@ -17,6 +17,13 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 add_library(hwy ALIAS PkgConfig::HWY)
 
+# Matrix multiplication inside kernels; libtorch calls the same library.
+find_path(CBLAS_INCLUDE cblas.h REQUIRED PATH_SUFFIXES openblas-pthread)
+find_library(OPENBLAS openblas REQUIRED)
+add_library(openblas INTERFACE)
+target_include_directories(openblas SYSTEM INTERFACE ${CBLAS_INCLUDE})
+target_link_libraries(openblas INTERFACE ${OPENBLAS})
+
 # libtorch without its CMake package: Debian's pulls in CUDA checks and protobuf that nothing here needs.
 # Set TORCH_ROOT to use another libtorch (a 2.x download, a CUDA build).
 set(TORCH_ROOT "" CACHE PATH "Root of a libtorch installation; empty for the system's")

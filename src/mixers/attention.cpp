@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "core/error.h"
+#include "mixers/attention_op.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/path.h"
 #include "mixers/rotary.h"
 
 namespace mneme {
@@ -36,13 +38,8 @@ class Attention : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const std::int64_t L = x.size(1);
-    const auto apply_conv = [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in); };
-    auto [q, k, v] = heads(streams(x, apply_conv), 0);  // [B, H, L, d]
-    const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
-    torch::Tensor scores = torch::matmul(q * scale, k.transpose(2, 3)) + causal_mask(L, x.options());  // [B, H, L, L]
-    const torch::Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);
-    return out_proj_->forward(merge(torch::matmul(p, v)));
+    const bool drops = pass.is_training() && dropout_ > 0;
+    return out_proj_->forward(use_kernels(x) && !drops ? kernel_context(x) : composed_context(x, pass));
   }
 
   bool has_step() const override { return causal_conv_; }
@@ -60,7 +57,7 @@ class Attention : public Mixer {
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const std::int64_t position = state.tensors[0].size(2);
     std::size_t window = 2;
-    const auto apply_conv = [&](const DepthwiseConv& conv, int, const torch::Tensor& in) {
+    const auto apply_conv = [&](const DepthwiseConv& conv, const torch::Tensor& in) {
       return conv.step(state.tensors[window++], in.squeeze(1)).unsqueeze(1);
     };
     auto [q, k, v] = heads(streams(x.unsqueeze(1), apply_conv), position);
@@ -72,6 +69,27 @@ class Attention : public Mixer {
   }
 
  private:
+  torch::Tensor composed_context(const torch::Tensor& x, Pass& pass) {
+    auto [q, k, v] = heads(streams(x, whole_sequence), 0);  // [B, H, L, d]
+    const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
+    const torch::Tensor scores = torch::matmul(q * scale, k.transpose(2, 3)) + causal_mask(x.size(1), x.options());
+    const torch::Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);  // [B, H, L, L]
+    return merge(torch::matmul(p, v));
+  }
+
+  torch::Tensor kernel_context(const torch::Tensor& x) {
+    const bool any_conv = conv_[0] || conv_[1] || conv_[2];
+    if (!any_conv && !rotary_) return causal_attention(Wqkv_->forward(x), H_);
+    auto qkv = streams(x, whole_sequence);
+    if (rotary_) {
+      auto turned = heads(std::move(qkv), 0);
+      for (int s = 0; s < 3; ++s) qkv[s] = merge(turned[s]);
+    }
+    return causal_attention(torch::cat({qkv[0], qkv[1], qkv[2]}, 2), H_);
+  }
+
+  static torch::Tensor whole_sequence(const DepthwiseConv& conv, const torch::Tensor& in) { return conv.forward(in); }
+
   // q, k, v as [B, L, D] each.
   template <class ApplyConv>
   std::array<torch::Tensor, 3> streams(const torch::Tensor& x, ApplyConv apply_conv) {
@@ -81,13 +99,13 @@ class Attention : public Mixer {
       std::array<torch::Tensor, 3> result;
       for (int s = 0; s < 3; ++s) {
         result[s] = qkv.narrow(2, s * D_, D_);
-        if (conv_[s]) result[s] = apply_conv(*conv_[s], s, result[s]);
+        if (conv_[s]) result[s] = apply_conv(*conv_[s], result[s]);
       }
       return result;
     }
     std::array<torch::Tensor, 3> result;
     for (int s = 0; s < 3; ++s) {
-      const torch::Tensor in = conv_[s] ? apply_conv(*conv_[s], s, x) : x;
+      const torch::Tensor in = conv_[s] ? apply_conv(*conv_[s], x) : x;
       const torch::Tensor bias = Wqkv_->bias.defined() ? Wqkv_->bias.narrow(0, s * D_, D_) : torch::Tensor();
       result[s] = torch::linear(in, Wqkv_->weight.narrow(0, s * D_, D_), bias);
     }

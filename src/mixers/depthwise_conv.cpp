@@ -2,7 +2,47 @@
 
 #include <cmath>
 
+#include "kernels/short_conv.h"
+#include "mixers/path.h"
+
 namespace mneme {
+namespace {
+
+class ShortConv : public torch::autograd::Function<ShortConv> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& input,
+                               const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t ahead) {
+    const torch::Tensor x = input.contiguous();
+    torch::Tensor y = torch::empty_like(x);
+    kernels::short_conv(shape_of(x, weight, ahead), x.data_ptr<float>(), weight.data_ptr<float>(),
+                        bias.defined() ? bias.data_ptr<float>() : nullptr, y.data_ptr<float>());
+    context->save_for_backward({x, weight});
+    context->saved_data["ahead"] = ahead;
+    context->saved_data["bias"] = bias.defined();
+    return y;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const torch::Tensor &x = saved[0], &weight = saved[1];
+    const torch::Tensor dy = gradients[0].contiguous();
+    torch::Tensor dx = torch::empty_like(x), dweight = torch::empty_like(weight), dbias;
+    if (context->saved_data["bias"].toBool()) dbias = torch::empty({weight.size(0)}, weight.options());
+    kernels::short_conv_backward(shape_of(x, weight, context->saved_data["ahead"].toInt()), x.data_ptr<float>(),
+                                 weight.data_ptr<float>(), dy.data_ptr<float>(), dx.data_ptr<float>(),
+                                 dweight.data_ptr<float>(), dbias.defined() ? dbias.data_ptr<float>() : nullptr);
+    return {dx, dweight, dbias, torch::Tensor()};
+  }
+
+ private:
+  static kernels::ShortConvShape shape_of(const torch::Tensor& x, const torch::Tensor& weight, std::int64_t ahead) {
+    return {static_cast<std::size_t>(x.size(0)), static_cast<std::size_t>(x.size(1)), static_cast<std::size_t>(x.size(2)),
+            static_cast<std::size_t>(weight.size(2)), static_cast<std::size_t>(ahead)};
+  }
+};
+
+}  // namespace
 
 DepthwiseConv::DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias, std::int64_t ahead)
     : taps_(taps), ahead_(ahead) {
@@ -11,7 +51,7 @@ DepthwiseConv::DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias
 }
 
 torch::Tensor DepthwiseConv::forward(const torch::Tensor& x) const {
-  // A short filter is a few shifted, scaled copies: no transposition to Conv1d's channel-first layout.
+  if (use_kernels(x)) return ShortConv::apply(x, weight_, bias_.defined() ? bias_ : torch::Tensor(), ahead_);
   const std::int64_t L = x.size(1);
   const torch::Tensor padded = torch::constant_pad_nd(x, {0, 0, taps_ - 1 - ahead_, ahead_});
   torch::Tensor y = bias_.defined() ? bias_.expand({x.size(0), L, -1}) : torch::zeros_like(x);

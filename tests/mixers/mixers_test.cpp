@@ -5,6 +5,7 @@
 
 #include "mixers/attention_cases.h"
 #include "mixers/mixer.h"
+#include "mixers/path.h"
 
 namespace mneme {
 namespace {
@@ -108,6 +109,37 @@ TEST_P(Mixers, GradientsAreDerivatives) {
     const torch::Tensor along = torch::randn_like(variable);
     const double expected = (variable.grad() * along).sum().item<double>();
     EXPECT_NEAR(slope(variable, along), expected, 1e-6 * (1 + std::abs(expected)));
+  }
+}
+
+// Worst seen: 4e-6 of the largest value.
+constexpr double kKernelTolerance = 3e-5;
+
+TEST_P(Mixers, KernelsEqualComposedOperations) {
+  for (const std::int64_t length : {1, 2, 7, 40}) {
+    const MixerPointer mixer = build(length);
+    const torch::Tensor x = torch::randn({3, length, kWidth});
+    torch::Tensor direction;
+    const auto gradients = [&] {
+      torch::Tensor input = x.clone().requires_grad_(true);
+      const torch::Tensor y = forward(*mixer, input);
+      if (!direction.defined()) direction = torch::randn_like(y);
+      mixer->zero_grad();
+      y.backward(direction);
+      std::vector<std::pair<std::string, torch::Tensor>> result = {{"output", y.detach()}, {"input", input.grad()}};
+      for (const auto& item : mixer->named_parameters()) result.emplace_back(item.key(), item.value().grad().clone());
+      return result;
+    };
+    const auto kernels = gradients();
+    const ScopedComposed composed;
+    const auto reference = gradients();
+    double largest = 0;
+    for (const auto& [name, tensor] : reference) largest = std::max(largest, tensor.abs().max().item<double>());
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const double scale = std::max(reference[i].second.abs().max().item<double>(), 1e-2 * largest);
+      EXPECT_LE((kernels[i].second - reference[i].second).abs().max().item<double>(), kKernelTolerance * scale)
+          << reference[i].first << " at L = " << length;
+    }
   }
 }
 

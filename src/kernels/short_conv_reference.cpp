@@ -1,0 +1,50 @@
+#include <vector>
+
+#include "kernels/short_conv.h"
+
+namespace mneme::kernels {
+namespace {
+
+// Calls visit(output position, tap, input position) for every pair that exists.
+template <class Visit>
+void for_each_tap(const ShortConvShape& s, Visit visit) {
+  for (std::size_t t = 0; t < s.L; ++t)
+    for (std::size_t i = 0; i < s.W; ++i)
+      if (t + i + s.ahead >= s.W - 1 && t + i + s.ahead - (s.W - 1) < s.L) visit(t, i, t + i + s.ahead - (s.W - 1));
+}
+
+}  // namespace
+
+void short_conv_reference(const ShortConvShape& s, const float* x, const float* weight, const float* bias, float* y) {
+  for (std::size_t b = 0; b < s.B; ++b) {
+    const std::size_t at = b * s.L * s.C;
+    for (std::size_t t = 0; t < s.L; ++t)
+      for (std::size_t c = 0; c < s.C; ++c) y[at + t * s.C + c] = bias ? bias[c] : 0.0F;
+    for_each_tap(s, [&](std::size_t t, std::size_t i, std::size_t from) {
+      for (std::size_t c = 0; c < s.C; ++c) y[at + t * s.C + c] += weight[c * s.W + i] * x[at + from * s.C + c];
+    });
+  }
+}
+
+void short_conv_backward_reference(const ShortConvShape& s, const float* x, const float* weight, const float* dy,
+                                   float* dx, float* dweight, float* dbias) {
+  std::vector<double> weight_sum(s.C * s.W, 0.0), bias_sum(s.C, 0.0);
+  for (std::size_t i = 0; i < s.B * s.L * s.C; ++i) dx[i] = 0;
+  for (std::size_t b = 0; b < s.B; ++b) {
+    const std::size_t at = b * s.L * s.C;
+    for_each_tap(s, [&](std::size_t t, std::size_t i, std::size_t from) {
+      for (std::size_t c = 0; c < s.C; ++c) {
+        const float g = dy[at + t * s.C + c];
+        dx[at + from * s.C + c] += weight[c * s.W + i] * g;
+        weight_sum[c * s.W + i] += static_cast<double>(g) * x[at + from * s.C + c];
+      }
+    });
+    for (std::size_t t = 0; t < s.L; ++t)
+      for (std::size_t c = 0; c < s.C; ++c) bias_sum[c] += dy[at + t * s.C + c];
+  }
+  for (std::size_t i = 0; i < weight_sum.size(); ++i) dweight[i] = static_cast<float>(weight_sum[i]);
+  if (dbias)
+    for (std::size_t c = 0; c < s.C; ++c) dbias[c] = static_cast<float>(bias_sum[c]);
+}
+
+}  // namespace mneme::kernels

@@ -1,0 +1,108 @@
+#include "kernels/short_conv.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernels/kernel_arrays.h"
+
+namespace mneme::kernels {
+namespace {
+
+using mneme::testing::GuardedArray;
+using mneme::testing::relative_error;
+
+// Worst seen: 2e-7.
+constexpr double kTolerance = 2e-6;
+
+using Forward = decltype(&short_conv);
+using Backward = std::function<void(const ShortConvShape&, const float*, const float*, const float*, float*, float*, float*)>;
+
+struct Result {
+  std::vector<float> y, dx, dweight, dbias;
+  bool margins;
+};
+
+Result run(Forward forward, const Backward& backward, const ShortConvShape& s, std::size_t shift) {
+  GuardedArray x(s.B * s.L * s.C, shift), weight(s.C * s.W, shift), bias(s.C, shift), dy(s.B * s.L * s.C, shift);
+  GuardedArray y(s.B * s.L * s.C, shift), dx(s.B * s.L * s.C, shift), dweight(s.C * s.W, shift), dbias(s.C, shift);
+  x.fill_normal(1);
+  weight.fill_normal(2);
+  bias.fill_normal(3);
+  dy.fill_normal(4);
+  forward(s, x.data(), weight.data(), bias.data(), y.data());
+  backward(s, x.data(), weight.data(), dy.data(), dx.data(), dweight.data(), dbias.data());
+  return {y.values(), dx.values(), dweight.values(), dbias.values(),
+          y.margins_intact() && dx.margins_intact() && dweight.margins_intact() && dbias.margins_intact()};
+}
+
+double worst(const Result& ours, const Result& reference) {
+  return std::max({relative_error(ours.y, reference.y), relative_error(ours.dx, reference.dx),
+                   relative_error(ours.dweight, reference.dweight), relative_error(ours.dbias, reference.dbias)});
+}
+
+bool agrees(const Backward& backward, const ShortConvShape& s, std::size_t shift) {
+  const Result ours = run(short_conv, backward, s, shift);
+  const Result reference = run(short_conv_reference, short_conv_backward_reference, s, shift);
+  return ours.margins && worst(ours, reference) <= kTolerance;
+}
+
+TEST(KernelsShortConv, AgreesWithReference) {
+  for (const std::size_t C : {1, 3, 8, 15, 16, 17, 33})
+    for (const std::size_t L : {1, 2, 3, 5, 20})
+      for (const std::size_t W : {1, 2, 3, 4, 5, 7})
+        for (const std::size_t ahead : {std::size_t{0}, (W - 1) / 2})
+          EXPECT_TRUE(agrees(short_conv_backward, {2, L, C, W, ahead}, C % 3))
+              << "C " << C << " L " << L << " W " << W << " ahead " << ahead;
+}
+
+TEST(KernelsShortConv, ReferenceByHand) {
+  // One channel, three taps: the last multiplies the newest token; the bias is there from the start.
+  const float x[] = {1, 10, 100, 1000}, weight[] = {2, 3, 5}, bias[] = {7};
+  float y[4];
+  short_conv_reference({1, 4, 1, 3, 0}, x, weight, bias, y);
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{12, 60, 539, 5327}));
+  short_conv_reference({1, 4, 1, 3, 1}, x, weight, nullptr, y);
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{53, 532, 5320, 3200}));
+}
+
+TEST(KernelsShortConv, ReferenceBackwardIsTheAdjoint) {
+  // The map is linear in x and in the weight: <dy, conv(x, w)> = <dx, x> = <dweight, w>.
+  const ShortConvShape s{2, 6, 3, 4, 0};
+  const Result r = run(short_conv_reference, short_conv_backward_reference, s, 0);
+  GuardedArray x(36, 0), weight(12, 0), bias(3, 0), dy(36, 0);
+  x.fill_normal(1);
+  weight.fill_normal(2);
+  bias.fill_normal(3);
+  dy.fill_normal(4);
+  const auto inner = [](const std::vector<float>& a, const std::vector<float>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+    return sum;
+  };
+  const double linear = inner(dy.values(), r.y) - inner(r.dbias, bias.values());
+  EXPECT_NEAR(inner(r.dx, x.values()), linear, 1e-4);
+  EXPECT_NEAR(inner(r.dweight, weight.values()), linear, 1e-4);
+}
+
+TEST(KernelsShortConv, PlantedFaultsAreRejected) {
+  const ShortConvShape s{2, 9, 17, 4, 0};
+  const Backward last_sequence_only = [](const ShortConvShape& shape, const float* x, const float* w, const float* dy,
+                                         float* dx, float* dw, float* db) {
+    short_conv_backward(shape, x, w, dy, dx, dw, db);
+    ShortConvShape one = shape;
+    one.B = 1;
+    std::vector<float> ignored(shape.L * shape.C);
+    short_conv_backward(one, x, w, dy, ignored.data(), dw, db);
+  };
+  const Backward zero_gradient = [](const ShortConvShape& shape, const float* x, const float* w, const float* dy,
+                                    float* dx, float* dw, float* db) {
+    short_conv_backward(shape, x, w, dy, dx, dw, db);
+    std::fill(dx, dx + shape.B * shape.L * shape.C, 0.0F);
+  };
+  EXPECT_FALSE(agrees(last_sequence_only, s, 0));
+  EXPECT_FALSE(agrees(zero_gradient, s, 0));
+}
+
+}  // namespace
+}  // namespace mneme::kernels
