@@ -1,21 +1,17 @@
-// Measures how fast examples are made, on one thread, against what training needs.
+// How fast examples are made, on one thread, per second of processor time.
 //
-// Prints one line per case: examples and tokens per second of processor time (so that a busy machine
-// does not distort it), the required rate, and ok, SLOW, or the reason why it may be slower.
-// Exit code 1 if a case is SLOW. Usage: task-bench [seconds per case] [part of a name]
-#include <fmt/format.h>
+// Each line has examples and tokens a second and `of_required`, the rate over the required one: below 1
+// is too slow, unless the label says why that is accepted.
+#include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <ctime>
 #include <string>
 #include <vector>
 
 #include "core/config.h"
 #include "tasks/task.h"
 
+namespace mneme {
 namespace {
-
-using namespace mneme;
 
 struct Case {
   std::string task;
@@ -36,7 +32,7 @@ std::vector<Case> cases() {
       {"copy", {"variant=duplicate_ngram", "min_length=8"}},
       {"copy", {"min_length=5", "max_length=300", "context=604"}},
       {"state_tracking", {"group=Z60", "length=512"}},
-      {"state_tracking", {"group=A7", "length=512"}, 0, "each step waits for a row of a table of 13 MB, beyond the cache"},
+      {"state_tracking", {"group=A7", "length=512"}, 0, "each step waits for a row of a 13 MB table, beyond the cache"},
       {"counting", {"length=1000", "isi=50", "iti=[100, 200]"}},
   };
   for (const TaskEntry& entry : task_list())
@@ -44,9 +40,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-bool measure(const Case& entry, double seconds) {
+void generate(benchmark::State& state, const Case& entry) {
   ConfigValue table{ConfigTable{}, ""};
   for (const std::string& assignment : entry.overrides) apply_override(table, assignment);
   const TaskEntry& task_entry = find_task(entry.task);
@@ -55,31 +49,28 @@ bool measure(const Case& entry, double seconds) {
   Example example(task->shape());
 
   std::uint64_t made = 0;
-  double elapsed = 0;
-  const double start = processor_seconds();
-  do {
-    for (int i = 0; i < 256; ++i) source.write(made++, example.view());
-    elapsed = processor_seconds() - start;
-  } while (elapsed < seconds);
-
-  const double examples = static_cast<double>(made) / elapsed;
-  const double tokens = examples * static_cast<double>(task->shape().length);
-  const double rate = entry.examples_required > 0 ? examples / entry.examples_required : tokens / kTokensRequired;
-  std::string name = entry.task;
-  for (const std::string& assignment : entry.overrides) name += " " + assignment;
-  const std::string verdict = rate >= 1 ? "ok" : entry.reason.empty() ? "SLOW" : entry.reason;
-  fmt::print("{:<58} {:>12.0f} examples/s {:>8.1f} M tokens/s   {:>6.2f}x required  {}\n", name, examples, tokens / 1e6,
-             rate, verdict);
-  return verdict != "SLOW";
+  for (auto _ : state) {
+    source.write(made++, example.view());
+    benchmark::DoNotOptimize(example.labels.data());
+    benchmark::ClobberMemory();
+  }
+  const auto examples = static_cast<double>(made), tokens = examples * static_cast<double>(task->shape().length);
+  const double required = entry.examples_required > 0 ? examples / entry.examples_required : tokens / kTokensRequired;
+  using benchmark::Counter;
+  state.counters["examples/s"] = Counter(examples, Counter::kIsRate);
+  state.counters["tokens/s"] = Counter(tokens, Counter::kIsRate);
+  state.counters["of_required"] = Counter(required, Counter::kIsRate);
+  state.SetLabel(entry.reason);
 }
+
+const bool registered = [] {
+  for (const Case& entry : cases()) {
+    std::string name = "task/" + entry.task;
+    for (const std::string& assignment : entry.overrides) name += "/" + assignment;
+    benchmark::RegisterBenchmark(name.c_str(), [entry](benchmark::State& state) { generate(state, entry); });
+  }
+  return true;
+}();
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 0.5;
-  const std::string part = argc > 2 ? argv[2] : "";
-  bool all = true;
-  for (const Case& entry : cases())
-    if (entry.task.find(part) != std::string::npos) all = measure(entry, seconds) && all;
-  return all ? 0 : 1;
-}
+}  // namespace mneme
