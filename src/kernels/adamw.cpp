@@ -14,6 +14,8 @@ namespace mneme::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+namespace {
+
 // One vector of any width: the tail runs through the same operations one lane wide.
 template <class D>
 HWY_INLINE void update(D d, const AdamWArguments& a, std::size_t i, float rate, float inverse_correction2) {
@@ -28,6 +30,8 @@ HWY_INLINE void update(D d, const AdamWArguments& a, std::size_t i, float rate, 
   hn::StoreU(v, d, a.second_moment + i);
   hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::Div(m, denominator), kept), d, a.parameters + i);
 }
+
+}  // namespace
 
 void adamw_simd(const AdamWArguments& a) {
   const auto rate = static_cast<float>(a.lr / (1.0 - std::pow(a.beta1, static_cast<double>(a.step))));

@@ -19,6 +19,8 @@ namespace mneme::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+namespace {
+
 // z[0, count) <- exp(z - shift), z[count, padded) <- 0; returns the sum.
 float exponentials(float* z, std::size_t count, std::size_t padded, float shift) {
   const hn::ScalableTag<float> d;
@@ -86,8 +88,10 @@ void score_gradient(const float* p, float* dp, std::size_t count, float delta, f
   for (; u < count; ++u) dp[u] = p[u] * scale * (dp[u] - delta);
 }
 
+}  // namespace
+
 // Scores of a block of rows -> probabilities; what lies after a row's own token becomes zero.
-void softmax_block(float* scores, std::size_t first, std::size_t rows, std::size_t columns, float* out_lse) {
+void attention_softmax_block(float* scores, std::size_t first, std::size_t rows, std::size_t columns, float* out_lse) {
   for (std::size_t r = 0; r < rows; ++r) {
     float* z = scores + r * columns;
     const std::size_t past = first + r + 1;
@@ -99,7 +103,7 @@ void softmax_block(float* scores, std::size_t first, std::size_t rows, std::size
 }
 
 // The same from the known log-sums, and the gradient of the scores in place of that of the probabilities.
-void gradient_block(float* scores, float* dp, std::size_t first, std::size_t rows, std::size_t columns, const float* lse,
+void attention_gradient_block(float* scores, float* dp, std::size_t first, std::size_t rows, std::size_t columns, const float* lse,
                     const float* out, const float* dout, std::size_t D, std::size_t d, float scale) {
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t past = first + r + 1;
@@ -115,8 +119,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mneme::kernels {
 
-HWY_EXPORT(softmax_block);
-HWY_EXPORT(gradient_block);
+HWY_EXPORT(attention_softmax_block);
+HWY_EXPORT(attention_gradient_block);
 
 namespace {
 
@@ -145,7 +149,7 @@ void causal_attention(const AttentionShape& s, const float* qkv, float* out, flo
       for (std::size_t first = 0; first < s.L; first += kBlock) {
         const std::size_t rows = std::min(kBlock, s.L - first), columns = first + rows;
         gemm(false, true, rows, columns, s.d, s.scale, q + first * row, row, q + D, row, 0, scores.data(), columns);
-        HWY_DYNAMIC_DISPATCH(softmax_block)(scores.data(), first, rows, columns, lse + (b * s.H + h) * s.L + first);
+        HWY_DYNAMIC_DISPATCH(attention_softmax_block)(scores.data(), first, rows, columns, lse + (b * s.H + h) * s.L + first);
         gemm(false, false, rows, s.d, columns, 1, scores.data(), columns, q + 2 * D, row, 0, y + first * D, D);
       }
     }
@@ -169,7 +173,7 @@ void causal_attention_backward(const AttentionShape& s, const float* qkv, const 
         const float beta = columns == s.L ? 0.0F : 1.0F;
         gemm(false, true, rows, columns, s.d, s.scale, q + first * row, row, q + D, row, 0, scores.data(), columns);
         gemm(false, true, rows, columns, s.d, 1, dy, D, q + 2 * D, row, 0, dp.data(), columns);
-        HWY_DYNAMIC_DISPATCH(gradient_block)
+        HWY_DYNAMIC_DISPATCH(attention_gradient_block)
         (scores.data(), dp.data(), first, rows, columns, lse + (b * s.H + h) * s.L + first, y, dy, D, s.d, s.scale);
         gemm(true, false, columns, s.d, rows, 1, scores.data(), columns, dy, D, beta, dq + 2 * D, row);
         gemm(true, false, columns, s.d, rows, 1, dp.data(), columns, q + first * row, row, beta, dq + D, row);

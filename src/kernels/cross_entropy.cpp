@@ -17,6 +17,8 @@ namespace mneme::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 
+namespace {
+
 struct RowMaximum {
   float value;
   bool has_nan;
@@ -93,6 +95,8 @@ void multiply(float* z, std::size_t count, float factor) {
 void fill(float* z, std::size_t count, float value) {
   for (std::size_t v = 0; v < count; ++v) z[v] = value;
 }
+
+}  // namespace
 
 void cross_entropy_simd(const CrossEntropyArguments& a) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();

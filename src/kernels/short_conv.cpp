@@ -15,6 +15,8 @@ namespace mneme::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+namespace {
+
 // The taps that stay inside [0, L) for an output (or, with the filter turned round, an input) position.
 struct Taps {
   std::size_t first, last;  // [first, last)
@@ -69,7 +71,9 @@ HWY_INLINE void over_channels(std::size_t C, Body body) {
   for (; c < C; ++c) body(one, c);
 }
 
-void forward_simd(const ShortConvShape& s, const float* x, const float* taps, const float* bias, float* y) {
+}  // namespace
+
+void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps, const float* bias, float* y) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
     over_channels(s.C, [&](auto d, std::size_t c) {
@@ -79,7 +83,7 @@ void forward_simd(const ShortConvShape& s, const float* x, const float* taps, co
 }
 
 // `turned` holds the taps in reverse order: the gradient of the input is a convolution with them.
-void backward_simd(const ShortConvShape& s, const float* x, const float* turned, const float* dy, float* dx,
+void short_conv_backward_simd(const ShortConvShape& s, const float* x, const float* turned, const float* dy, float* dx,
                    float* sums, double* totals) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
@@ -97,15 +101,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mneme::kernels {
 
-HWY_EXPORT(forward_simd);
-HWY_EXPORT(backward_simd);
+HWY_EXPORT(short_conv_simd);
+HWY_EXPORT(short_conv_backward_simd);
 
 void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* y) {
   if (use_reference()) return short_conv_reference(shape, x, weight, bias, y);
   std::vector<float> taps(shape.W * shape.C);  // [W, C]: channels innermost, as everywhere else
   for (std::size_t c = 0; c < shape.C; ++c)
     for (std::size_t i = 0; i < shape.W; ++i) taps[i * shape.C + c] = weight[c * shape.W + i];
-  HWY_DYNAMIC_DISPATCH(forward_simd)(shape, x, taps.data(), bias, y);
+  HWY_DYNAMIC_DISPATCH(short_conv_simd)(shape, x, taps.data(), bias, y);
 }
 
 void short_conv_backward(const ShortConvShape& shape, const float* x, const float* weight, const float* dy, float* dx,
@@ -116,7 +120,7 @@ void short_conv_backward(const ShortConvShape& shape, const float* x, const floa
   std::vector<double> totals((W + 1) * C, 0.0);
   for (std::size_t c = 0; c < C; ++c)
     for (std::size_t i = 0; i < W; ++i) turned[(W - 1 - i) * C + c] = weight[c * W + i];
-  HWY_DYNAMIC_DISPATCH(backward_simd)(shape, x, turned.data(), dy, dx, sums.data(), totals.data());
+  HWY_DYNAMIC_DISPATCH(short_conv_backward_simd)(shape, x, turned.data(), dy, dx, sums.data(), totals.data());
   for (std::size_t c = 0; c < C; ++c) {
     for (std::size_t i = 0; i < W; ++i) dweight[c * W + i] = static_cast<float>(totals[i * C + c]);
     if (dbias) dbias[c] = static_cast<float>(totals[W * C + c]);

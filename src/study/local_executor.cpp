@@ -86,6 +86,7 @@ class Execution {
   void handle(std::size_t slot, const Json& event);
   void handle_death(std::size_t slot, int exit_code);
   void fail(std::size_t slot, std::size_t run, ErrorKind kind, const std::string& reason);
+  void settle(int slot, std::size_t run, RunState state, bool elsewhere);
   void end(int slot, std::size_t run, RunResult result);
   void look_elsewhere();
   void stop(int signals);
@@ -123,7 +124,7 @@ RunState Execution::state_of(std::size_t run) const {
 void Execution::sort_in(std::size_t run) {
   switch (const RunState state = state_of(run)) {
     case RunState::done:
-    case RunState::diverged: return end(-1, run, {.state = state, .reason = "", .elsewhere = true});
+    case RunState::diverged: return settle(-1, run, state, true);
     case RunState::running:
       observer_.on_note(fmt::format("run {} is running elsewhere; waiting for it", runs_[run].id));
       return elsewhere_.push_back(run);
@@ -233,9 +234,7 @@ void Execution::handle(std::size_t number, const Json& event) {
     // Settled when the worker is gone: until then it holds the run's lock.
     slot.stopped = true;
   } else if (kind == "done") {
-    const bool diverged = event.at("summary").value("outcome", "") == "diverged";
-    end(static_cast<int>(number), *slot.run,
-        {.state = diverged ? RunState::diverged : RunState::done, .reason = event.at("summary").value("reason", "")});
+    settle(static_cast<int>(number), *slot.run, state_of(*slot.run), false);
     slot.run.reset();
   } else if (kind == "failed") {
     const std::size_t failed = *slot.run;
@@ -257,8 +256,9 @@ void Execution::handle_death(std::size_t number, int exit_code) {
   const std::size_t run = *slot.run;
   const RunState state = state_of(run);
   if (state == RunState::done || state == RunState::diverged)
-    return end(static_cast<int>(number), run, {.state = state, .reason = ""});
-  if (stopping_) return end(static_cast<int>(number), run, {.state = RunState::interrupted, .reason = "stopped"});
+    return settle(static_cast<int>(number), run, state, false);
+  if (stopping_)
+    return end(static_cast<int>(number), run, {.state = RunState::interrupted, .reason = "stopped", .summary = {}});
   if (slot.stopped && ++stops_[run] < kStops) {
     observer_.on_note(fmt::format("run {}: somebody stopped its worker; it goes on with another", runs_[run].id));
     return pending_.push_front(run);
@@ -279,7 +279,14 @@ void Execution::fail(std::size_t slot, std::size_t run, ErrorKind kind, const st
   }
   if (const std::string trouble = record_failure(directory(run), runs_[run], reason); !trouble.empty())
     observer_.on_note(fmt::format("run {}: its failure could not be written down: {}", runs_[run].id, trouble));
-  end(static_cast<int>(slot), run, {.state = RunState::failed, .reason = reason, .kind = kind});
+  end(static_cast<int>(slot), run, {.state = RunState::failed, .reason = reason, .kind = kind, .summary = {}});
+}
+
+// The run has a summary: it is done or diverged.
+void Execution::settle(int slot, std::size_t run, RunState state, bool elsewhere) {
+  Json summary = directory(run).summary().value_or(Json::object());
+  std::string reason = summary.value("reason", "");
+  end(slot, run, {.state = state, .reason = std::move(reason), .elsewhere = elsewhere, .summary = std::move(summary)});
 }
 
 void Execution::end(int slot, std::size_t run, RunResult result) {

@@ -29,7 +29,8 @@ struct RunResult {
   RunState state = RunState::fresh;
   std::string reason;
   ErrorKind kind = ErrorKind::runs_failed;  // of a failure
-  bool elsewhere = false;                   // another process had ended it, before or meanwhile
+  bool elsewhere = false;                   // another command ended it, before or meanwhile
+  Json summary;                             // of a run that is done or diverged
 };
 
 // Told what happens, as it happens, on the calling thread. `slot` is the number of the worker, from 0.

@@ -59,6 +59,11 @@ TEST(ParseToml, SyntaxErrorsHaveFileLineAndColumn) {
               HasSubstr("[s.toml:1:"));
 }
 
+TEST(ParseToml, AValueThatIsNotFinishedIsAnErrorAndNoAbort) {
+  for (const char* text : {"x = [", "x = [ }", "x = { y = [ }\n", "x = [1,", "x = {", "x = ", "x = { y = ", "x = [[", "x = [}"})
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { parse_toml(text, "s.toml"); }), HasSubstr("not valid TOML")) << text;
+}
+
 TEST(ParseToml, RefusesDates) {
   EXPECT_THAT(error_of(ErrorKind::usage, [] { parse_toml("x = 1\nwhen = 2024-02-03\n", "s.toml"); }),
               HasSubstr("[s.toml:2:8] a date"));
@@ -115,7 +120,7 @@ TEST(Override, ReadsTomlTypes) {
 
 TEST(Override, WhatIsNotTomlIsAPlainString) {
   for (const char* text : {"mamba", "logspace(1e-4, 1e-1, 7)", "", "a=b", "1 # one", "1\ny = 2", "1 }\nz = { y = 2",
-                           "1, z = 2", "1,", "1.2.3", "\"open"})
+                           "1, z = 2", "1,", "1.2.3", "\"open", "[", "[1, ", "{"})
     EXPECT_EQ(overridden(std::string("a=") + text), Json({{"a", text}})) << text;
 }
 

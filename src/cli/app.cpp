@@ -1,0 +1,140 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <filesystem>
+#include <new>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+constexpr const char* kFirstSteps = R"(Mneme {}: a laboratory for memory in sequence models.
+
+Try first:
+  mneme demo                                      a small study, from training to a figure
+  mneme train model.mixer=attention train.lr=1e-3 one run
+  mneme list                                      mixers, tasks and studies
+
+All commands: mneme --help. One command: mneme COMMAND --help.
+)";
+
+const char* kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::internal: return "internal";
+    case ErrorKind::usage: return "usage";
+    case ErrorKind::data: return "data";
+    case ErrorKind::io: return "io";
+    case ErrorKind::runs_failed: return "runs_failed";
+    case ErrorKind::mismatch: return "mismatch";
+    case ErrorKind::interrupted: return "interrupted";
+  }
+  return "internal";
+}
+
+int report_error(ErrorKind kind, std::string_view message, bool json) {
+  const int code = static_cast<int>(kind);
+  if (json)
+    fmt::print(stderr, "{}\n",
+               Json{{"error", {{"kind", kind_name(kind)}, {"code", code}, {"message", message}}}}.dump(
+                   -1, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print(stderr, "{} {}\n", paint("mneme: error:", Color::red, terminal_of(stderr)), harmless(message));
+  return code;
+}
+
+const CLI::App& chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : *chosen.front();
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// CLI11 knows that an argument is too much; we know what was probably meant.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = chosen_command(app);
+  const std::string where = command.get_parent() ? fmt::format("[{}] ", command.get_name()) : "";
+  const std::vector<std::string> extras = app.remaining(true);
+  if (!dynamic_cast<const CLI::ExtrasError*>(&error) || extras.empty()) return where + error.what();
+  const std::string& extra = extras.front();
+  if (!extra.starts_with("-")) return fmt::format("{}got '{}' too much; --help says what is expected", where, extra);
+  return fmt::format("{}unknown option {}{}", where, extra,
+                     suggestion(split(extra, '=').front(), option_names(command)));
+}
+
+void check_command_name(const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  for (const Command& command : command_list()) names.push_back(command.name);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--lab") ++i;
+    if (argument.starts_with("-")) continue;
+    if (std::find(names.begin(), names.end(), argument) == names.end())
+      throw Error(ErrorKind::usage, "", fmt::format("unknown command '{}'{}", argument, suggestion(argument, names)));
+    return;
+  }
+}
+
+int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
+  CLI::App app{"Mneme: a laboratory for memory in sequence models", "mneme"};
+  app.set_version_flag("--version", "mneme " MNEME_VERSION);
+  app.set_help_flag("-h,--help", "this help");
+  app.require_subcommand(0, 1);
+  app.footer("`mneme COMMAND --help` has options and an example. Exit codes: docs/exit-codes.md");
+  add_common_options(app, context);
+  for (const Command& command : command_list()) {
+    CLI::App& sub = *app.add_subcommand(command.name, command.summary);
+    sub.set_help_flag("-h,--help", "this help");
+    command.add(sub, context);
+    add_common_options(sub, context);
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, "", explain(app, error));
+  }
+  if (!context.action) {
+    fmt::print(fmt::runtime(kFirstSteps), MNEME_VERSION);
+    return 0;
+  }
+  return context.action();
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  // Errors of parsing are JSON too, so this is asked before anything is parsed.
+  const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  try {
+    check_command_name(arguments);
+    Context context;
+    const int code = parse_and_run(arguments, context);
+    if (std::fflush(stdout) != 0)
+      throw Error(ErrorKind::io, "standard output", fmt::format("cannot write: {}", std::strerror(errno)));
+    return code;
+  } catch (const Error& error) {
+    return report_error(error.kind(), error.what(), json);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report_error(ErrorKind::io, fmt::format("[{}] {}", error.path1().string(), error.code().message()), json);
+  } catch (const std::bad_alloc&) {
+    return report_error(ErrorKind::io, "out of memory", json);
+  } catch (const std::exception& error) {
+    return report_error(ErrorKind::internal, fmt::format("internal error: {}", error.what()), json);
+  }
+}
+
+}  // namespace mneme

@@ -1,0 +1,72 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/terminal.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+
+const std::vector<Command>& command_list() {
+  static const std::vector<Command> list = {
+      {"demo", "a small learning-rate study from start to figure, in about three minutes", add_demo},
+      {"train", "one run", add_train},
+      {"sweep", "all runs of a study that are missing", add_sweep},
+      {"report", "figure, tables and a page from the runs of a study", add_report},
+      {"runs", "the runs of the lab, filtered and sorted", add_runs},
+      {"show", "a run, a mixer or a task in detail", add_show},
+      {"list", "mixers, tasks and studies that there are", add_list},
+      {"sample", "examples of a task", add_sample},
+      {"verify", "golden cases against what the mixers compute", add_verify},
+      {"bench", "training speed against this machine's matrix multiplication", add_bench},
+      {"reindex", "make the index again from the run directories", add_reindex},
+  };
+  return list;
+}
+
+void add_common_options(CLI::App& app, Context& context) {
+  app.add_option("--lab", context.lab_option, "the lab's directory (default: MNEME_LAB, else ./lab)")->type_name("DIR");
+  app.add_flag("--json", context.json, "one JSON document on standard output");
+}
+
+void add_examples(CLI::App& app, std::string_view examples) {
+  app.footer(fmt::format("Examples:\n{}\n\nExit codes: docs/exit-codes.md", examples));
+}
+
+Index open_index(const Lab& lab) {
+  Index index = Index::open(lab);
+  for (const std::string& notice : index.notices()) print_note(notice);
+  for (const std::string& damage : index.damaged()) print_warning("damaged run: " + damage);
+  return index;
+}
+
+void print_json(const Json& value) {
+  const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_note(std::string_view text) { fmt::print(stderr, "mneme: note: {}\n", harmless(text)); }
+
+void print_warning(std::string_view text) {
+  fmt::print(stderr, "{} {}\n", paint("mneme: warning:", Color::yellow, terminal_of(stderr)), harmless(text));
+}
+
+std::string find_run_id(Index& index, std::string_view prefix) {
+  constexpr std::int64_t kShown = 5;
+  const auto ids = index.ids_with_prefix(prefix, kShown + 1);
+  if (prefix.empty() || ids.empty())
+    throw Error(ErrorKind::usage, "run", fmt::format("no run starts with '{}'; `mneme runs` lists them", prefix));
+  if (ids.size() > 1) {
+    std::vector<std::string> shown(ids.begin(), ids.begin() + std::min<std::ptrdiff_t>(kShown, std::ssize(ids)));
+    throw Error(ErrorKind::usage, "run",
+                fmt::format("several runs start with '{}' ({}{}), expected enough digits for one", prefix,
+                            join(shown, ", "), std::ssize(ids) > kShown ? ", ..." : ""));
+  }
+  return ids.front();
+}
+
+}  // namespace mneme

@@ -1,0 +1,67 @@
+// What every command of `mneme` shares.
+//
+// A command is one file with one function add_NAME(app, context) that declares its options, its help
+// with an example, and sets context.action; commands.cpp is the one list of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "store/index.h"
+#include "store/lab.h"
+
+namespace CLI {
+class App;
+}
+
+namespace mneme {
+
+struct Context {
+  std::string lab_option;
+  bool json = false;
+  std::function<int()> action;  // what the chosen command does; returns the exit code
+
+  Lab lab() const { return choose_lab(lab_option); }
+};
+
+struct Command {
+  const char* name;
+  const char* summary;
+  void (*add)(CLI::App& app, Context& context);
+};
+
+const std::vector<Command>& command_list();
+
+// Adds --lab and --json.
+void add_common_options(CLI::App& app, Context& context);
+// Shown under the options in --help.
+void add_examples(CLI::App& app, std::string_view examples);
+
+// The lab's index, with its notices told on standard error.
+Index open_index(const Lab& lab);
+
+// One document on standard output.
+void print_json(const Json& value);
+// "mneme: note: ..." and "mneme: warning: ..." on standard error.
+void print_note(std::string_view text);
+void print_warning(std::string_view text);
+
+// The id of the one run that starts with `prefix`; throws Error(usage) if none or several do.
+std::string find_run_id(Index& index, std::string_view prefix);
+
+void add_bench(CLI::App& app, Context& context);
+void add_demo(CLI::App& app, Context& context);
+void add_list(CLI::App& app, Context& context);
+void add_reindex(CLI::App& app, Context& context);
+void add_report(CLI::App& app, Context& context);
+void add_runs(CLI::App& app, Context& context);
+void add_sample(CLI::App& app, Context& context);
+void add_show(CLI::App& app, Context& context);
+void add_sweep(CLI::App& app, Context& context);
+void add_train(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
+
+}  // namespace mneme

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "catalog/mixer_entry.h"
+#include "cli/show_run.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "report/table.h"
+#include "tasks/show.h"
+
+namespace mneme {
+namespace {
+
+const MixerEntry& find_any_mixer(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
+    for (const MixerEntry& entry : *catalog) {
+      if (entry.name == name) return entry;
+      known.push_back(entry.name);
+    }
+  throw Error(ErrorKind::usage, "show mixer", fmt::format("unknown mixer '{}'{}", name, suggestion(name, known)));
+}
+
+int show(const std::vector<std::string>& what, const Context& context) {
+  if (what.size() == 1 && what[0] != "mixer" && what[0] != "task") return show_run(what[0], context);
+  if (what.size() == 2 && what[0] == "run") return show_run(what[1], context);
+  if (what.size() == 2 && what[0] == "mixer") return show_mixer(what[1], context);
+  if (what.size() == 2 && what[0] == "task") return show_task(what[1], context);
+  throw Error(ErrorKind::usage, "show",
+              fmt::format("got '{}', expected RUN, mixer NAME or task NAME", join(what, " ")));
+}
+
+}  // namespace
+
+int show_mixer(const std::string& name, const Context& context) {
+  const MixerEntry& entry = find_any_mixer(name);
+  const Options options = defaults(entry.options, "model." + entry.name);
+  const MixerContext at{.width = 64, .length = 64, .layer = 0, .layers = 2};
+  if (context.json) {
+    Json fields = Json::array();
+    for (const Field& field : entry.options)
+      fields.push_back(
+          {{"name", field.name}, {"default", field.fallback}, {"expected", field.expected()}, {"help", field.help}});
+    print_json({{"name", entry.name},
+                {"family", entry.family},
+                {"summary", entry.summary},
+                {"citation", entry.citation},
+                {"options", fields},
+                {"at",
+                 {{"width", at.width},
+                  {"length", at.length},
+                  {"parameters", entry.parameters(at, options)},
+                  {"state", entry.state(at, options)},
+                  {"flops", entry.flops(at, options)}}}});
+    return 0;
+  }
+  fmt::print(
+      "{}: {}\n{}\n\nWith its defaults at width {} and length {}: {} parameters, a state of {} floats, {:.3g} useful "
+      "FLOPs forward.\n",
+      entry.name, entry.summary, entry.citation, at.width, at.length, grouped(entry.parameters(at, options)),
+      grouped(entry.state(at, options)), entry.flops(at, options));
+  if (entry.options.empty()) return 0;
+  Table table{.columns = {{fmt::format("model.{}.", entry.name)}, {"default"}, {"expected"}, {"what it does"}},
+              .rows = {}};
+  for (const Field& field : entry.options)
+    table.rows.push_back({field.name, field.fallback.dump(), field.expected(), field.help});
+  fmt::print("\n{}", to_text(table));
+  return 0;
+}
+
+int show_task(const std::string& name, const Context& context) {
+  const TaskEntry& entry = find_task(name, "show task");
+  if (context.json)
+    print_json(task_json(entry));
+  else
+    fmt::print("{}", describe_task(entry));
+  return 0;
+}
+
+void add_show(CLI::App& app, Context& context) {
+  auto what = std::make_shared<std::vector<std::string>>();
+  app.add_option("what", *what, "the first digits of a run's id; or mixer NAME; or task NAME")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("RUN | mixer NAME | task NAME");
+  app.callback([what, &context] { context.action = [what, &context] { return show(*what, context); }; });
+  add_examples(app, "  mneme show 3f2a\n  mneme show mixer attention\n  mneme show task mqar");
+}
+
+}  // namespace mneme

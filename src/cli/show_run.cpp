@@ -1,0 +1,104 @@
+#include "cli/show_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/plot.h"
+#include "cli/run_label.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "report/format.h"
+
+namespace mneme {
+namespace {
+
+std::vector<PlotPoint> curve(const std::vector<Json>& metrics, const char* value) {
+  std::vector<PlotPoint> points;
+  for (const Json& metric : metrics) {
+    if (metric.value("split", "") != "validation") continue;
+    const Json& values = metric.at("values");
+    const bool known = values.contains(value) && values[value].is_number();
+    points.push_back({metric.at("step").get<double>(), known ? values[value].get<double>() : NAN});
+  }
+  return points;
+}
+
+void print_curves(const std::vector<Json>& metrics, std::size_t columns) {
+  const auto accuracy = curve(metrics, "accuracy"), loss = curve(metrics, "loss");
+  if (accuracy.empty()) return;
+  fmt::print("\n{}", plot(accuracy, {.title = "validation accuracy",
+                                     .columns = columns,
+                                     .rows = 8,
+                                     .low = 0,
+                                     .high = 1,
+                                     .low_label = "0 %",
+                                     .high_label = "100 %"}));
+  double high = 0;
+  for (const PlotPoint& point : loss)
+    if (std::isfinite(point.y)) high = std::max(high, point.y);
+  if (high > 0)
+    fmt::print("\n{}", plot(loss, {.title = "validation loss",
+                                   .columns = columns,
+                                   .rows = 6,
+                                   .low = 0,
+                                   .high = high,
+                                   .low_label = "0",
+                                   .high_label = fmt::format("{:.3g}", high)}));
+}
+
+void print_section(const std::string& name, const Json& section, const Terminal& terminal) {
+  fmt::print("{}\n", paint(name, Color::bold, terminal));
+  for (const auto& [key, value] : section.items())
+    fmt::print("  {} {}\n", padded(key, 14), harmless(value.is_string() ? value.get<std::string>() : value.dump()));
+}
+
+std::vector<std::string> last_log_lines(const RunDirectory& directory, std::size_t count) {
+  const Path file = directory.path() / "log.txt";
+  if (!std::filesystem::exists(file)) return {};
+  std::vector<std::string> lines = split(read_file(file), '\n');
+  std::erase(lines, "");
+  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
+  return lines;
+}
+
+Json document(const RunRecord& record, const RunDirectory& directory, const std::vector<Json>& metrics) {
+  return {{"id", record.id},
+          {"state", run_state_name(record.state)},
+          {"reason", record.reason},
+          {"directory", directory.path().string()},
+          {"config", parse_json(record.config, "config")},
+          {"summary", record.summary.empty() ? Json() : parse_json(record.summary, "summary")},
+          {"metrics", metrics}};
+}
+
+}  // namespace
+
+int show_run(const std::string& prefix, const Context& context) {
+  const Lab lab = context.lab();
+  lab.require();
+  Index index = open_index(lab);
+  const RunRecord record = *index.find(find_run_id(index, prefix));
+  const RunDirectory directory = lab.run(record.id);
+  const std::vector<Json> metrics = directory.metrics();
+  if (context.json) {
+    print_json(document(record, directory, metrics));
+    return 0;
+  }
+  const Terminal terminal = terminal_of(stdout);
+  fmt::print("run {}: {}{}\n", paint(record.id, Color::bold, terminal), run_state_name(record.state),
+             record.reason.empty() ? "" : fmt::format(" ({})", harmless(record.reason)));
+  fmt::print("  {} steps, validation {}, test {}, {}\n  {}\n", grouped(record.steps),
+             percent(record.validation_accuracy), percent(record.test_accuracy), duration(record.seconds),
+             directory.path().string());
+  print_curves(metrics, static_cast<std::size_t>(std::clamp(terminal.columns, 40, 100)));
+  fmt::print("\n");
+  const Json config = parse_json(record.config, "config");
+  for (const char* section : {"task", "model", "train"}) print_section(section, config.at(section), terminal);
+  fmt::print("{}\n", paint("log", Color::bold, terminal));
+  for (const std::string& line : last_log_lines(directory, 8)) fmt::print("  {}\n", harmless(line));
+  return 0;
+}
+
+}  // namespace mneme

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/study_files.h"
+#include "cli/train_runs.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+struct SweepOptions {
+  std::vector<std::string> arguments;
+  std::string scale;
+  std::int64_t jobs = 0;
+};
+
+void tell(const Study& study, const ExecutionResult& result, const std::string& name) {
+  const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
+  fmt::print("{}: {} done, {} diverged, {} failed, {} not ended\n", study.title, result.count(RunState::done),
+             result.count(RunState::diverged), result.count(RunState::failed),
+             result.count(RunState::interrupted) + result.count(RunState::fresh));
+  for (std::size_t i = 0; i < result.runs.size(); ++i)
+    if (result.runs[i].state == RunState::failed)
+      fmt::print("  failed {}: {}\n", study.runs[i].id, result.runs[i].reason);
+  if (!result.stopped.empty()) fmt::print("stopped: {}\n", result.stopped);
+  if (exit_code_of(result) != 0) fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
+  fmt::print("figure and tables: mneme report {}{}\n", name, scale);
+}
+
+int sweep(const SweepOptions& options, bool jobs_given, const Context& context) {
+  const int jobs = checked_jobs(options.jobs, jobs_given);
+  const std::string& name = options.arguments.front();
+  const Study study = open_study(name, {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
+  tell_warnings(study.runs);
+  if (!context.json)
+    fmt::print(stderr, "{}: {} runs{}, {} workers\n", study.title, grouped(std::ssize(study.runs)),
+               study.scale.empty() ? "" : " at scale " + study.scale, jobs);
+  const ExecutionResult result = train_runs(study.runs, context, jobs, RunLabels(study.axes));
+  if (context.json) {
+    Json runs = Json::array();
+    for (std::size_t i = 0; i < study.runs.size(); ++i)
+      runs.push_back(result_json(study.runs[i], result.runs[i], context.lab()));
+    print_json({{"study", study.name},
+                {"title", study.title},
+                {"scale", study.scale},
+                {"interrupted", result.interrupted},
+                {"stopped", result.stopped},
+                {"runs", runs}});
+  } else {
+    tell(study, result, name);
+  }
+  return exit_code_of(result);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Context& context) {
+  auto options = std::make_shared<SweepOptions>();
+  app.add_option("input", options->arguments, "a study (name or file), and assignments a.b=value laid over it")
+      ->required()
+      ->type_name("STUDY [a.b=value ...]");
+  app.add_option("--scale", options->scale, "the study's scale (default: laptop if it has one; none: as written)")
+      ->type_name("NAME");
+  const CLI::Option* jobs =
+      app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
+  app.callback([options, jobs, &context] {
+    context.action = [options, given = jobs->count() > 0, &context] { return sweep(*options, given, context); };
+  });
+  add_examples(app,
+               "  mneme sweep demo\n  mneme sweep studies/my-study.toml --scale laptop --jobs 2\n  mneme sweep demo "
+               "'train.seed=[1, 2, 3]'");
+}
+
+}  // namespace mneme

@@ -1,0 +1,77 @@
+#include "cli/train_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/progress.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "study/worker.h"
+
+namespace mneme {
+
+int checked_jobs(std::int64_t given, bool was_given) {
+  if (!was_given) return available_processors();
+  constexpr std::int64_t kMost = 1024;
+  if (given < 1 || given > kMost)
+    throw Error(ErrorKind::usage, "--jobs",
+                fmt::format("got {}, expected a number of workers from 1 to {}", given, kMost));
+  return static_cast<int>(given);
+}
+
+FileAndOverrides sort_arguments(const std::vector<std::string>& arguments) {
+  FileAndOverrides sorted;
+  for (const std::string& argument : arguments) {
+    if (argument.find('=') != argument.npos) {
+      sorted.overrides.push_back(argument);
+    } else if (sorted.file.empty()) {
+      sorted.file = argument;
+    } else {
+      throw Error(ErrorKind::usage, "",
+                  fmt::format("got '{}' beside the file '{}', expected one file and assignments like train.lr=1e-3",
+                              argument, sorted.file));
+    }
+  }
+  return sorted;
+}
+
+void tell_warnings(std::span<const RunConfig> runs) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunConfig& run : runs)
+    for (const std::string& warning : run.warnings) ++counts[warning];
+  for (const auto& [warning, count] : counts)
+    print_warning(count == 1 ? warning : fmt::format("{} ({} runs)", warning, count));
+}
+
+ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels) {
+  const Lab lab = context.lab();
+  const Path worker = find_worker();
+  lab.create();
+  Index index = open_index(lab);
+  const auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
+  return execute(runs, lab, &index, {.jobs = jobs, .worker = worker}, *progress);
+}
+
+int exit_code_of(const ExecutionResult& result) {
+  if (result.interrupted) return static_cast<int>(ErrorKind::interrupted);
+  if (!result.stopped.empty()) return static_cast<int>(ErrorKind::io);
+  for (const RunResult& run : result.runs)
+    if (run.state == RunState::failed)
+      return static_cast<int>(result.runs.size() == 1 ? run.kind : ErrorKind::runs_failed);
+  return 0;
+}
+
+Json result_json(const RunConfig& run, const RunResult& result, const Lab& lab) {
+  return {{"id", run.id},
+          {"state", run_state_name(result.state)},
+          {"reason", result.reason},
+          {"already", result.elsewhere},
+          {"directory", lab.run(run.id).path().string()},
+          {"config", run.json},
+          {"warnings", run.warnings},
+          {"summary", result.summary}};
+}
+
+}  // namespace mneme
