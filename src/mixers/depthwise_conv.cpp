@@ -8,6 +8,7 @@
 namespace mneme {
 namespace {
 
+// No bias is a tensor without elements: in libtorch 1.13 a Function takes no undefined ones.
 class ShortConv : public torch::autograd::Function<ShortConv> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& input,
@@ -15,10 +16,10 @@ class ShortConv : public torch::autograd::Function<ShortConv> {
     const torch::Tensor x = input.contiguous();
     torch::Tensor y = torch::empty_like(x);
     kernels::short_conv(shape_of(x, weight, ahead), x.data_ptr<float>(), weight.data_ptr<float>(),
-                        bias.defined() ? bias.data_ptr<float>() : nullptr, y.data_ptr<float>());
+                        bias.numel() > 0 ? bias.data_ptr<float>() : nullptr, y.data_ptr<float>());
     context->save_for_backward({x, weight});
     context->saved_data["ahead"] = ahead;
-    context->saved_data["bias"] = bias.defined();
+    context->saved_data["bias"] = bias.numel() > 0;
     return y;
   }
 
@@ -51,7 +52,7 @@ DepthwiseConv::DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias
 }
 
 torch::Tensor DepthwiseConv::forward(const torch::Tensor& x) const {
-  if (use_kernels(x)) return ShortConv::apply(x, weight_, bias_.defined() ? bias_ : torch::Tensor(), ahead_);
+  if (use_kernels(x)) return ShortConv::apply(x, weight_, bias_.defined() ? bias_ : torch::empty({0}), ahead_);
   const std::int64_t L = x.size(1);
   const torch::Tensor padded = torch::constant_pad_nd(x, {0, 0, taps_ - 1 - ahead_, ahead_});
   torch::Tensor y = bias_.defined() ? bias_.expand({x.size(0), L, -1}) : torch::zeros_like(x);

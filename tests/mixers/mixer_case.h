@@ -1,6 +1,7 @@
 // A mixer with the options that a test wants to see.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,7 @@ struct MixerCase {
   std::string name;
   Json options;
 };
+
+inline void PrintTo(const MixerCase& entry, std::ostream* out) { *out << entry.name << " " << entry.options.dump(); }
 
 }  // namespace mneme::testing
