@@ -62,6 +62,7 @@ class Chomsky : public Task {
     if (token == empty_token()) return "_";
     return token > empty_token() ? "*" : rule_->symbol(token);
   }
+  std::string label_text(std::int32_t label) const override { return rule_->answer_symbol(label); }
 
  private:
   std::int32_t empty_token() const { return rule_->input_symbols(); }

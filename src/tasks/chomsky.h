@@ -35,6 +35,7 @@ class ChomskyRule {
   // Accuracy of guessing; three answer symbols of which one only ends an answer count as two.
   virtual double chance() const { return 1.0 / answer_symbols(); }
   virtual std::string symbol(std::int32_t token) const { return std::to_string(token); }
+  virtual std::string answer_symbol(std::int32_t label) const { return std::to_string(label); }
 };
 
 std::unique_ptr<Task> build_chomsky(const Options& options, std::unique_ptr<ChomskyRule> rule);

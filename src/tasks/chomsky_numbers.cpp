@@ -35,6 +35,7 @@ class TwoNumbers : public ChomskyRule {
   std::int32_t input_symbols() const override { return 3; }
   std::int32_t answer_symbols() const override { return 3; }
   double chance() const override { return 0.5; }
+  std::string answer_symbol(std::int32_t label) const override { return label == kSign ? "." : std::to_string(label); }
 
   void draw(Random& random, Output input) const override {
     const std::size_t first = 1 + random.below(static_cast<std::uint32_t>(input.size() - 2));

@@ -128,8 +128,9 @@ class StackManipulation : public ChomskyRule {
 
   std::string symbol(std::int32_t token) const override {
     if (token < kPop) return std::to_string(token);
-    return token == kPop ? "pop" : token == kPush ? "push0" : "push1";
+    return token == kPop ? "-" : token == kPush ? "+0" : "+1";
   }
+  std::string answer_symbol(std::int32_t label) const override { return label == kEnd ? "." : std::to_string(label); }
 };
 
 }  // namespace
@@ -149,7 +150,7 @@ std::vector<TaskEntry> chomsky_string_entries() {
                     "n/2 bits twice, one of them replaced by 2 (shown ?), an odd n ends in 3 | _ : the replaced bit.", 2,
                     build_rule<MissingDuplicateString>),
       chomsky_entry("stack_manipulation", "a stack after a row of pushes and pops",
-                    "A stack of bits, bottom first, then actions 2, 3, 4 (pop, push 0, push 1), n in all | n + 1 empty:\n"
+                    "A stack of bits, bottom first, then actions 2, 3, 4 (pop, push 0, push 1; shown - +0 +1), n in all | n + 1 empty:\n"
                     "the final stack, top first, then 2; what is left of them is not asked. Popping an empty stack does nothing.",
                     1, build_rule<StackManipulation>),
   };

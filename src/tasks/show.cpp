@@ -40,7 +40,7 @@ std::vector<Column> columns(const Task& task, const ExampleView& example) {
       columns.push_back({example.signal[t] > 0.5F ? "#" : "_", example.targets[t] > 0.5F ? "#" : "_", roles[t]});
     else
       columns.push_back({task.token_text(example.tokens[t]),
-                         example.labels[t] == kNotAsked ? "" : task.token_text(example.labels[t]), roles[t]});
+                         example.labels[t] == kNotAsked ? "" : task.label_text(example.labels[t]), roles[t]});
   }
   return columns;
 }
@@ -107,26 +107,29 @@ std::string show_example(const Task& task, const ExampleView& example, const Sho
   return text;
 }
 
-std::string show_legend(const ShowStyle& style) {
+std::string show_legend(const std::set<Role>& roles, const ShowStyle& style) {
   std::string line;
-  for (const RoleStyle& role : kRoleStyles)
+  for (const Role role : roles) {
+    const RoleStyle& shown = style_of(role);
     line += fmt::format("{}{} {}", line.empty() ? "" : "   ",
-                        coloured(std::string_view(&role.letter, 1), role.ansi, style.colour), role_name(role.role));
+                        coloured(std::string_view(&shown.letter, 1), shown.ansi, style.colour), role_name(role));
+  }
   return line + '\n';
 }
 
 std::string show_samples(const TaskEntry& entry, const Options& options, std::uint64_t data_seed, Split split,
                          std::int64_t count, const ShowStyle& style) {
   std::string text;
+  std::set<Role> roles;
   bool is_signal = false;
   for_each_example(entry, options, data_seed, split, count,
                    [&](const Task& task, std::int64_t index, Example& example) {
                      is_signal = task.shape().is_signal();
-                     if (index > 0) text += "\n";
+                     for (const Role role : task.roles(example.view())) roles.insert(role);
                      text += fmt::format("{}, seed {}, {} {}\n", entry.name, data_seed, split_name(split), index);
-                     text += show_example(task, example.view(), style);
+                     text += show_example(task, example.view(), style) + "\n";
                    });
-  return text + "\n" + (is_signal ? std::string("# on   _ off\n") : show_legend(style));
+  return text + (is_signal ? std::string("# on   _ off\n") : show_legend(roles, style));
 }
 
 Json samples_json(const TaskEntry& entry, const Options& options, std::uint64_t data_seed, Split split,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,8 @@ struct ShowStyle {
 // An example in blocks of at most `width` columns: position and roles, input, and what is asked below it.
 std::string show_example(const Task& task, const ExampleView& example, const ShowStyle& style);
 
-// Which roles there are and how they are shown: one line.
-std::string show_legend(const ShowStyle& style);
+// How these roles are shown: one line.
+std::string show_legend(const std::set<Role>& roles, const ShowStyle& style);
 
 // Examples 0..count-1 of a split, with the legend and a head line each.
 std::string show_samples(const TaskEntry& entry, const Options& options, std::uint64_t data_seed, Split split,

@@ -33,8 +33,9 @@ class Task {
   // For each position where the answer is read off one earlier position, that position; -1 elsewhere.
   // Empty if answers of this task have no single source.
   virtual std::vector<std::int32_t> sources(const ExampleView&) const { return {}; }
-  // A token as a person writes it.
+  // A token and a label as a person writes them.
   virtual std::string token_text(std::int32_t token) const { return std::to_string(token); }
+  virtual std::string label_text(std::int32_t label) const { return token_text(label); }
   // True if answers depend on where tokens stand, so that a model blind to order cannot solve it.
   virtual bool needs_positions() const { return true; }
 };

@@ -172,11 +172,10 @@ TEST(Chomsky, StackManipulation) {
     bool acting = false;
     for (const std::int32_t token : input) {
       const std::string action = task.token_text(token);
-      if (action.size() == 1) {
-        EXPECT_FALSE(acting) << "the stack stands before the actions";
-      }
-      acting = acting || action.size() > 1;
-      if (action == "pop") {
+      const bool acts = action[0] == '+' || action[0] == '-';
+      EXPECT_TRUE(acts || !acting) << "the stack stands before the actions";
+      acting = acts;
+      if (action == "-") {
         if (!stack.empty()) stack.pop_back();
       } else {
         stack.push_back(action.back() - '0');
