@@ -64,6 +64,7 @@ void resolve_task(RunConfig& run, const ConfigValue& table) {
   const auto task = run.task_entry->build(run.task);
   run.shape = task->shape();
   run.chance = task->chance();
+  run.needs_positions = task->needs_positions();
 }
 
 void resolve_model(RunConfig& run, const ConfigValue& table) {
@@ -86,15 +87,16 @@ void resolve_model(RunConfig& run, const ConfigValue& table) {
   } else if (run.model.integer("max_positions") < run.shape.length) {
     run.model.reject("max_positions", fmt::format("at least the task's length {}", run.shape.length));
   }
+  if (run.shape.is_signal()) run.model.set("tied", false);
   for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) {
     const MixerConfig& mixer = run.mixers[static_cast<std::size_t>(layer) % run.mixers.size()];
     mixer.entry->validate(run.context(layer), mixer.options);
     run.state_mixer.entry->validate(run.context(layer), run.state_mixer.options);
   }
-  if (!order && !learned)
+  if (!order && !learned && run.needs_positions)
     run.warnings.push_back(fmt::format(
-        "{} without position information (positions = \"none\", no rope, no convolution) cannot tell which value "
-        "follows which key: {} is not learnable by one layer and not expected to be by several",
+        "{} without position information (positions = \"none\", no rope, no convolution) sees its past as a set: "
+        "{} is not learnable by one layer and not expected to be by several",
         run.model.text("mixer"), run.task_entry->name));
   for (const MixerConfig& mixer : run.mixers)
     if (!mixer.entry->causal(mixer.options))
@@ -156,7 +158,9 @@ MixerContext RunConfig::context(std::int64_t layer) const {
 std::int64_t RunConfig::parameters() const {
   const std::int64_t D = model.integer("width"), layers = model.integer("layers");
   std::int64_t total = shape.vocab * D + model.integer("max_positions") * D + 2 * D;
-  if (!model.flag("tied")) total += shape.classes * D;
+  // A signal comes in through one matrix with bias and leaves through another.
+  if (shape.is_signal()) total += 2 * D + D + 1;
+  else if (!model.flag("tied")) total += shape.classes * D;
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const MixerConfig& mixer = mixers[static_cast<std::size_t>(layer) % mixers.size()];
     total += mixer.entry->parameters(context(layer), mixer.options) +
@@ -175,7 +179,8 @@ std::int64_t RunConfig::state() const {
 }
 
 double RunConfig::forward_flops_per_example() const {
-  double total = 2.0 * shape.asked * static_cast<double>(model.integer("width")) * static_cast<double>(shape.classes);
+  const auto outputs = static_cast<double>(shape.is_signal() ? 1 : shape.classes);
+  double total = 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs;
   for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
     const MixerConfig& mixer = mixers[static_cast<std::size_t>(layer) % mixers.size()];
     total += mixer.entry->flops(context(layer), mixer.options) +

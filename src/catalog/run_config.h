@@ -38,6 +38,7 @@ struct RunConfig {
 
   TaskShape shape;
   double chance = 0;
+  bool needs_positions = true;
   Json json;
   std::string id;                     // first 12 hex digits of SHA-256 of the canonical JSON
   std::vector<std::string> warnings;  // combinations that are legal but cannot work

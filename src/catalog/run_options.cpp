@@ -39,6 +39,7 @@ const Schema& train_schema() {
       integer_field("eval_every", 0, 0, 1e12, "steps between evaluations; 0: a twentieth of the budget"),
       integer_field("eval_examples", 1000, 1, 1e9, "validation examples"),
       integer_field("test_examples", 3000, 1, 1e9, "test examples, evaluated once at the end"),
+      choice_field("signal_loss", "bce", {"bce", "mse"}, "loss of signal tasks: binary cross entropy, or squared error"),
       real_field("stop_at", 0.0, 0.0, 1.0, "stop once the validation accuracy reaches this; 0: never"),
       integer_field("seed", 42, 0, kSeedLimit, "the run's seed; the four below derive from it"),
       integer_field("data_seed", -1, -1, kSeedLimit, "examples; -1: derived from seed"),

@@ -55,7 +55,7 @@ layers = 2
 batch = 64
 steps = 1200
 stop_at = 0.99
-lr = [3e-4, 1e-3, 3e-3, 1e-2, 3e-2]
+lr = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2]
 seed = [42, 123]
 
 [scale.smoke]

@@ -37,21 +37,27 @@ class Lookup : public torch::autograd::Function<Lookup> {
 }  // namespace
 
 Embeddings::Embeddings(std::int64_t vocab, std::int64_t width, std::int64_t max_positions) {
-  word_embeddings_ = register_module("word_embeddings", torch::nn::Embedding(vocab, width));
+  if (vocab > 0) word_embeddings_ = register_module("word_embeddings", torch::nn::Embedding(vocab, width));
+  else input_projection_ = register_module("input_projection", torch::nn::Linear(1, width));
   if (max_positions > 0)
     position_embeddings_ = register_module("position_embeddings", torch::nn::Embedding(max_positions, width));
 }
 
-torch::Tensor Embeddings::forward(const torch::Tensor& tokens) {
+torch::Tensor Embeddings::embed(const torch::Tensor& input) {
+  if (!input_projection_.is_empty()) return input_projection_->forward(input.unsqueeze(2));
   const torch::Tensor& weight = word_embeddings_->weight;
   const bool plain = weight.device().is_cpu() && weight.scalar_type() == torch::kFloat32;
-  torch::Tensor x = plain ? Lookup::apply(weight, tokens) : torch::embedding(weight, tokens.to(torch::kInt64));
+  return plain ? Lookup::apply(weight, input) : torch::embedding(weight, input.to(torch::kInt64));
+}
+
+torch::Tensor Embeddings::forward(const torch::Tensor& input) {
+  const torch::Tensor x = embed(input);
   if (position_embeddings_.is_empty()) return x;
   const torch::Tensor& positions = position_embeddings_->weight;
-  if (tokens.size(1) > positions.size(0))
+  if (input.size(1) > positions.size(0))
     throw Error(ErrorKind::usage, "model.max_positions",
-                fmt::format("a sequence of {} tokens, expected at most {}", tokens.size(1), positions.size(0)));
-  return x + positions.narrow(0, 0, tokens.size(1));
+                fmt::format("a sequence of {} steps, expected at most {}", input.size(1), positions.size(0)));
+  return x + positions.narrow(0, 0, input.size(1));
 }
 
 }  // namespace mneme

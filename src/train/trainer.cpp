@@ -24,44 +24,18 @@ Trainer::Trainer(const RunConfig& run)
   initialise(*model_, run.model.text("init"), run.model.integer("layers"), Draw(seed_of(run.train, "init_seed")));
   parameters_ = std::make_unique<FlatParameters>(*model_);
   optimiser_ = std::make_unique<Optimiser>(*parameters_, run.train);
+  objective_ = make_objective(run, *task_, *model_);
 }
 
 Progress Trainer::step() {
-  const ExampleSource source(*task_, seed_of(run_.train, "data_seed"), Split::train);
-  const std::vector<std::uint64_t> indices = order_.indices(position_.step);
-  const auto micro = static_cast<std::size_t>(run_.train.integer("micro_batch"));
-
-  // The loss is a mean over the whole batch, so all answers are counted before the first backward pass.
-  std::vector<Batch> batches;
-  std::size_t asked = 0;
-  for (std::size_t first = 0; first < indices.size(); first += micro) {
-    const auto part = std::span(indices).subspan(first, std::min(micro, indices.size() - first));
-    batches.push_back(make_batch(source, run_.shape, part));
-    asked += batches.back().answers.size();
-  }
-
   parameters_->gradients.zero_();
-  double loss = 0;
-  std::int64_t correct = 0;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    const Batch& batch = batches[i];
-    Pass pass = Pass::training(seed_of(run_.train, "dropout_seed"), static_cast<std::uint64_t>(position_.step), i);
-    const torch::Tensor hidden = model_->hidden(batch.tokens, pass).flatten(0, 1);                // [B * L, D]
-    const torch::Tensor rows = hidden.index_select(0, torch::tensor(batch.asked));                // [asked, D]
-    torch::Tensor rows_gradient;
-    const HeadResult result = head_.train(rows.detach(), model_->output_matrix(), batch.answers,
-                                          1.0 / static_cast<double>(asked), rows_gradient);
-    rows.backward(rows_gradient);
-    loss += result.loss_sum;
-    correct += result.correct;
-  }
+  const std::vector<std::uint64_t> indices = order_.indices(position_.step);
+  const BatchScore score = objective_->accumulate(indices, static_cast<std::uint64_t>(position_.step));
   optimiser_->update(position_.step);
-
   ++position_.step;
-  loss /= static_cast<double>(asked);
-  position_.loss_sum += loss;
+  position_.loss_sum += score.loss;
   ++position_.loss_steps;
-  return {position_.step, loss, static_cast<double>(correct) / static_cast<double>(asked)};
+  return {position_.step, score.loss, score.accuracy};
 }
 
 TrainResult Trainer::train(const Path& checkpoint, TrainObserver& observer) {
@@ -90,9 +64,7 @@ bool Trainer::solved() const {
 }
 
 bool Trainer::evaluate_validation(TrainObserver& observer) {
-  const ExampleSource source(*task_, seed_of(run_.train, "data_seed"), Split::validation);
-  const Scores scores = evaluate(*model_, source, run_.shape, run_.train.integer("eval_examples"),
-                                 run_.train.integer("micro_batch"), head_);
+  const Scores scores = objective_->evaluate(Split::validation, run_.train.integer("eval_examples"));
   if (!std::isfinite(scores.loss)) return false;
   position_.validation = scores.json();
   if (scores.accuracy > position_.best_accuracy) {
@@ -115,10 +87,7 @@ TrainResult Trainer::finish(Outcome outcome, std::string reason) {
     result.values["best"] = {{"step", position_.best_step}, {"accuracy", position_.best_accuracy}};
   }
   if (outcome == Outcome::done) {
-    const ExampleSource source(*task_, seed_of(run_.train, "data_seed"), Split::test);
-    result.values["test"] = evaluate(*model_, source, run_.shape, run_.train.integer("test_examples"),
-                                     run_.train.integer("micro_batch"), head_)
-                                .json();
+    result.values["test"] = objective_->evaluate(Split::test, run_.train.integer("test_examples")).json();
     result.values["weights_sha256"] = parameters_->hash();
   }
   return result;

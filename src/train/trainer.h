@@ -9,10 +9,9 @@
 #include "catalog/run_config.h"
 #include "core/files.h"
 #include "core/json.h"
-#include "models/language_model.h"
+#include "models/sequence_model.h"
 #include "train/batch.h"
-#include "train/evaluation.h"
-#include "train/loss_head.h"
+#include "train/objective.h"
 #include "train/optimiser.h"
 #include "train/parameters.h"
 
@@ -60,7 +59,7 @@ class Trainer {
   Progress step();
 
   std::int64_t position() const { return position_.step; }
-  LanguageModel& model() { return *model_; }
+  SequenceModel& model() { return *model_; }
   const FlatParameters& parameters() const { return *parameters_; }
 
  private:
@@ -82,11 +81,11 @@ class Trainer {
 
   const RunConfig& run_;
   std::unique_ptr<Task> task_;
-  std::shared_ptr<LanguageModel> model_;
+  std::shared_ptr<SequenceModel> model_;
   std::unique_ptr<FlatParameters> parameters_;
   std::unique_ptr<Optimiser> optimiser_;
   ExampleOrder order_;
-  LossHead head_;
+  std::unique_ptr<Objective> objective_;
   Position position_;
 };
 

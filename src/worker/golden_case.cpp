@@ -71,8 +71,9 @@ GoldenModel language_model_case(const GoldenCase& golden) {
   const auto width = golden.config.at("d_model").get<std::int64_t>();
   const auto vocab = golden.config.at("vocab_size").get<std::int64_t>();
   const auto positions = golden.config.value("max_position_embeddings", std::int64_t{0});
-  auto model = std::make_shared<LanguageModel>(std::make_shared<Embeddings>(vocab, width, positions),
-                                               build_backbone(golden.config, golden.at("input_ids").size(1)), vocab, true);
+  auto model = std::make_shared<SequenceModel>(std::make_shared<Embeddings>(vocab, width, positions),
+                                               build_backbone(golden.config, golden.at("input_ids").size(1)), width,
+                                               vocab, true);
   return {model, [model, vocab](const GoldenCase& file) -> std::map<std::string, torch::Tensor> {
             Pass pass = Pass::evaluation();
             const torch::Tensor logits = model->logits(file.at("input_ids").to(torch::kInt32), pass);

@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "mixers/torch.h"
 #include "models/backbone.h"
-#include "models/language_model.h"
+#include "models/sequence_model.h"
 
 namespace mneme {
 

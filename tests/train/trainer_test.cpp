@@ -98,6 +98,23 @@ TEST(Trainer, LearnsAndStopsAtTheThreshold) {
   EXPECT_EQ(again.train(directory / "c", listener).values.dump(), result.values.dump());
 }
 
+TEST(Trainer, CountsOnASignalTask) {
+  const testing::TemporaryDirectory directory;
+  for (const std::string loss : {"bce", "mse"}) {
+    const RunConfig run = resolve_run(parse_toml(
+        "[task]\nname = 'counting'\nlength = 40\nisi = 3\niti = [4, 6]\n[model]\nwidth = 32\n"
+        "[train]\nbatch = 16\nsteps = 300\nlr = 3e-3\neval_examples = 50\ntest_examples = 50\nsignal_loss = '" + loss + "'\n",
+        "test"));
+    Listener listener;
+    Trainer trainer(run);
+    EXPECT_EQ(trainer.parameters().size(), run.parameters());
+    const TrainResult result = trainer.train(directory / "c", listener);
+    EXPECT_EQ(result.outcome, Outcome::done);
+    EXPECT_LT(listener.metrics.front()[1]["offset"], 0.5) << loss;  // before it has learned to count
+    EXPECT_GT(result.values["test"]["offset"], 0.9) << loss;
+  }
+}
+
 TEST(Trainer, RefusesAForeignCheckpoint) {
   const testing::TemporaryDirectory directory;
   const RunConfig run = tiny(), other = tiny("seed = 7\n");

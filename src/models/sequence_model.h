@@ -1,4 +1,4 @@
-// Tokens in, hidden states out; the output matrix belongs to the model, the loss does not.
+// Tokens or a signal in, hidden states out; the output layer belongs to the model, the loss does not.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,15 @@
 namespace mneme {
 
 // Embeddings and stack under the names of the reference: backbone.embeddings..., backbone.layers...
-class LanguageModel : public torch::nn::Module {
+class SequenceModel : public torch::nn::Module {
  public:
-  LanguageModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, std::int64_t classes,
-                bool tied);
+  // classes = 0: a signal model, whose head gives one number a step.
+  SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, std::int64_t width,
+                std::int64_t classes, bool tied);
 
-  torch::Tensor hidden(const torch::Tensor& tokens, Pass& pass);  // [B, L] int32 -> [B, L, D]
+  torch::Tensor hidden(const torch::Tensor& input, Pass& pass);   // [B, L] -> [B, L, D]
   torch::Tensor logits(const torch::Tensor& tokens, Pass& pass);  // [B, L, classes]; for small cases
+  torch::Tensor signal(const torch::Tensor& input, Pass& pass);   // [B, L] -> [B, L]
 
   const torch::Tensor& output_matrix() const;  // [classes, D]
   std::int64_t layers() const { return backbone_->layers(); }
@@ -29,6 +31,6 @@ class LanguageModel : public torch::nn::Module {
 };
 
 // Uninitialised but for torch's own construction; call initialise() on the result.
-std::shared_ptr<LanguageModel> build_model(const RunConfig& run);
+std::shared_ptr<SequenceModel> build_model(const RunConfig& run);
 
 }  // namespace mneme

@@ -1,4 +1,4 @@
-#include "models/language_model.h"
+#include "models/sequence_model.h"
 
 namespace mneme {
 namespace {
@@ -11,29 +11,32 @@ std::shared_ptr<Backbone> with_embeddings(std::shared_ptr<Backbone> backbone, co
 
 }  // namespace
 
-LanguageModel::LanguageModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone,
-                             std::int64_t classes, bool tied)
+SequenceModel::SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone,
+                             std::int64_t width, std::int64_t classes, bool tied)
     : embeddings_(std::move(embeddings)) {
   backbone_ = register_module("backbone", with_embeddings(std::move(backbone), embeddings_));
-  if (!tied) {
-    const auto width = embeddings_->table().size(1);
+  if (classes == 0) lm_head_ = register_module("lm_head", torch::nn::Linear(width, 1));
+  else if (!tied)
     lm_head_ = register_module("lm_head", torch::nn::Linear(torch::nn::LinearOptions(width, classes).bias(false)));
-  }
 }
 
-torch::Tensor LanguageModel::hidden(const torch::Tensor& tokens, Pass& pass) {
-  return backbone_->forward(embeddings_->forward(tokens), pass);
+torch::Tensor SequenceModel::hidden(const torch::Tensor& input, Pass& pass) {
+  return backbone_->forward(embeddings_->forward(input), pass);
 }
 
-torch::Tensor LanguageModel::logits(const torch::Tensor& tokens, Pass& pass) {
+torch::Tensor SequenceModel::signal(const torch::Tensor& input, Pass& pass) {
+  return lm_head_->forward(hidden(input, pass)).squeeze(2);
+}
+
+torch::Tensor SequenceModel::logits(const torch::Tensor& tokens, Pass& pass) {
   return torch::matmul(hidden(tokens, pass), output_matrix().t());
 }
 
-const torch::Tensor& LanguageModel::output_matrix() const {
+const torch::Tensor& SequenceModel::output_matrix() const {
   return lm_head_.is_empty() ? embeddings_->table() : lm_head_->weight;
 }
 
-std::shared_ptr<LanguageModel> build_model(const RunConfig& run) {
+std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
   const std::int64_t width = run.model.integer("width");
   std::vector<std::shared_ptr<Block>> blocks;
   for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) {
@@ -45,7 +48,7 @@ std::shared_ptr<LanguageModel> build_model(const RunConfig& run) {
   auto backbone = std::make_shared<Backbone>(width, std::move(blocks), run.model.real("embed_dropout"),
                                              run.model.real("resid_dropout"));
   auto embeddings = std::make_shared<Embeddings>(run.shape.vocab, width, run.model.integer("max_positions"));
-  return std::make_shared<LanguageModel>(std::move(embeddings), std::move(backbone), run.shape.classes,
+  return std::make_shared<SequenceModel>(std::move(embeddings), std::move(backbone), width, run.shape.classes,
                                          run.model.flag("tied"));
 }
 

@@ -1,4 +1,4 @@
-#include "models/language_model.h"
+#include "models/sequence_model.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 RunConfig from(const std::string& toml) { return resolve_run(parse_toml(toml, "test")); }
 
-TEST(LanguageModel, HasAsManyParametersAsTheCatalogSays) {
+TEST(SequenceModel, HasAsManyParametersAsTheCatalogSays) {
   for (const char* toml : {"", "model.tied = false", "model.positions = 'none'", "model.state_mixer = 'glu'",
                            "model.state_mixer = 'identity'", "model.layers = 3\n[model.attention]\nconv_on = 'qk'"}) {
     const RunConfig run = from(toml);
@@ -55,7 +55,7 @@ TEST(Initialise, AParameterDependsOnSeedAndNameOnly) {
   EXPECT_FALSE(torch::equal(shallow.at(name), other.at(name)));
 }
 
-TEST(LanguageModel, DropoutActsInTrainingOnlyAndRepeats) {
+TEST(SequenceModel, DropoutActsInTrainingOnlyAndRepeats) {
   const RunConfig run = from("[model]\nembed_dropout = 0.5\n[model.attention]\ndropout = 0.3\n");
   const auto model = build_model(run);
   const torch::Tensor tokens = torch::randint(0, 8192, {2, 64}, torch::kInt32);

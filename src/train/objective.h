@@ -1,0 +1,48 @@
+// What a run minimises: the model on its task, forward and backward.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "catalog/run_config.h"
+#include "core/json.h"
+#include "models/sequence_model.h"
+#include "tasks/task.h"
+
+namespace mneme {
+
+struct Scores {
+  double loss = 0;                      // mean over asked positions
+  double accuracy = 0;                  // share of asked positions that are right
+  double exact_match = 0;               // share of sequences with every asked position right
+  std::map<std::string, double> extra;  // the task's own metrics
+  Json json() const;
+};
+
+// Loss and accuracy of a training batch, each a mean over its asked positions.
+struct BatchScore {
+  double loss = 0;
+  double accuracy = 0;
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  // Adds the gradient of the mean loss over these training examples to the parameters' grad(), in
+  // micro-batches. `step` numbers the dropout masks.
+  virtual BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) = 0;
+
+  // Scores on examples 0..examples-1 of a split.
+  virtual Scores evaluate(Split split, std::int64_t examples) = 0;
+};
+
+// The objective that fits the run's task; model and run must outlive it.
+std::unique_ptr<Objective> make_objective(const RunConfig& run, const Task& task, SequenceModel& model);
+std::unique_ptr<Objective> make_token_objective(const RunConfig& run, const Task& task, SequenceModel& model);
+std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model);
+
+}  // namespace mneme

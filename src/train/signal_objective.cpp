@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <numeric>
+
+#include "tasks/phase_tests.h"
+#include "train/objective.h"
+
+namespace mneme {
+namespace {
+
+struct SignalBatch {
+  torch::Tensor input, targets;  // [B, L] each
+};
+
+// Binary cross entropy or squared error on every step; an output counts as on from 0.5.
+class SignalObjective : public Objective {
+ public:
+  SignalObjective(const RunConfig& run, const Task& task, SequenceModel& model)
+      : run_(run), task_(task), model_(model), squared_(run.train.text("signal_loss") == "mse") {}
+
+  BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
+    const auto micro = static_cast<std::size_t>(run_.train.integer("micro_batch"));
+    const auto dropout = static_cast<std::uint64_t>(run_.train.integer("dropout_seed"));
+    const double steps = static_cast<double>(indices.size()) * static_cast<double>(run_.shape.length);
+    double loss_sum = 0, right = 0;
+    for (std::size_t first = 0, i = 0; first < indices.size(); first += micro, ++i) {
+      const SignalBatch batch = make(Split::train, indices.subspan(first, std::min(micro, indices.size() - first)));
+      Pass pass = Pass::training(dropout, step, i);
+      const torch::Tensor output = model_.signal(batch.input, pass);
+      const torch::Tensor loss = summed_loss(output, batch.targets);
+      (loss / steps).backward();
+      loss_sum += loss.item<double>();
+      right += correct(output, batch.targets).sum().item<double>();
+    }
+    return {loss_sum / steps, right / steps};
+  }
+
+  Scores evaluate(Split split, std::int64_t examples) override {
+    const torch::NoGradGuard guard;
+    const std::int64_t micro = run_.train.integer("micro_batch");
+    double loss = 0, right = 0, exact = 0;
+    OffsetScore offsets;
+    for (std::int64_t first = 0; first < examples; first += micro) {
+      std::vector<std::uint64_t> indices(static_cast<std::size_t>(std::min(micro, examples - first)));
+      std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
+      const SignalBatch batch = make(split, indices);
+      Pass pass = Pass::evaluation();
+      const torch::Tensor raw = model_.signal(batch.input, pass).contiguous();
+      loss += summed_loss(raw, batch.targets).item<double>();
+      const torch::Tensor hits = correct(raw, batch.targets);
+      right += hits.sum().item<double>();
+      exact += hits.all(1).sum().item<double>();
+      add_offsets(offsets, batch, (squared_ ? raw : torch::sigmoid(raw)).contiguous());
+    }
+    const double steps = static_cast<double>(examples) * static_cast<double>(run_.shape.length);
+    return {loss / steps, right / steps, exact / static_cast<double>(examples), {{"offset", offsets.share()}}};
+  }
+
+ private:
+  SignalBatch make(Split split, std::span<const std::uint64_t> indices) const {
+    const ExampleSource source(task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split);
+    const std::int64_t B = static_cast<std::int64_t>(indices.size()), L = run_.shape.length;
+    SignalBatch batch{torch::empty({B, L}), torch::empty({B, L})};
+    for (std::int64_t b = 0; b < B; ++b)
+      source.write(indices[static_cast<std::size_t>(b)],
+                   {.tokens = {}, .labels = {}, .signal = row(batch.input, b), .targets = row(batch.targets, b)});
+    return batch;
+  }
+
+  static std::span<float> row(const torch::Tensor& tensor, std::int64_t b) {
+    return {tensor.data_ptr<float>() + b * tensor.size(1), static_cast<std::size_t>(tensor.size(1))};
+  }
+
+  torch::Tensor summed_loss(const torch::Tensor& output, const torch::Tensor& targets) const {
+    if (squared_) return torch::mse_loss(output, targets, torch::Reduction::Sum);
+    return torch::binary_cross_entropy_with_logits(output, targets, {}, {}, torch::Reduction::Sum);
+  }
+
+  // A logit is on from 0, an output of the squared loss from 0.5.
+  torch::Tensor correct(const torch::Tensor& output, const torch::Tensor& targets) const {
+    return (output >= (squared_ ? 0.5 : 0.0)) == (targets >= 0.5);
+  }
+
+  static void add_offsets(OffsetScore& offsets, const SignalBatch& batch, const torch::Tensor& outputs) {
+    for (std::int64_t b = 0; b < outputs.size(0); ++b)
+      offsets.add(row(batch.input, b), row(batch.targets, b), row(outputs, b));
+  }
+
+  const RunConfig& run_;
+  const Task& task_;
+  SequenceModel& model_;
+  bool squared_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model) {
+  return std::make_unique<SignalObjective>(run, task, model);
+}
+
+}  // namespace mneme

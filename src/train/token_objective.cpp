@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <numeric>
+
+#include "train/batch.h"
+#include "train/loss_head.h"
+#include "train/objective.h"
+
+namespace mneme {
+namespace {
+
+// Cross entropy on the asked positions.
+class TokenObjective : public Objective {
+ public:
+  TokenObjective(const RunConfig& run, const Task& task, SequenceModel& model) : run_(run), task_(task), model_(model) {}
+
+  BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
+    const ExampleSource source = source_of(Split::train);
+    // The loss is a mean over the whole batch, so all answers are counted before the first backward pass.
+    std::vector<Batch> batches;
+    std::size_t asked = 0;
+    for (std::size_t first = 0; first < indices.size(); first += micro()) {
+      batches.push_back(make_batch(source, run_.shape, indices.subspan(first, std::min(micro(), indices.size() - first))));
+      asked += batches.back().answers.size();
+    }
+    double loss = 0;
+    std::int64_t correct = 0;
+    const auto dropout = static_cast<std::uint64_t>(run_.train.integer("dropout_seed"));
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const Batch& batch = batches[i];
+      if (batch.answers.empty()) continue;
+      Pass pass = Pass::training(dropout, step, i);
+      const torch::Tensor rows = asked_rows(batch, pass);  // [asked, D]
+      torch::Tensor rows_gradient;
+      const HeadResult result = head_.train(rows.detach(), model_.output_matrix(), batch.answers,
+                                            1.0 / static_cast<double>(asked), rows_gradient);
+      rows.backward(rows_gradient);
+      loss += result.loss_sum;
+      correct += result.correct;
+    }
+    const auto questions = static_cast<double>(std::max<std::size_t>(asked, 1));
+    return {loss / questions, static_cast<double>(correct) / questions};
+  }
+
+  Scores evaluate(Split split, std::int64_t examples) override {
+    const torch::NoGradGuard guard;
+    const ExampleSource source = source_of(split);
+    double loss = 0;
+    std::int64_t asked = 0, correct = 0, exact = 0;
+    for (std::int64_t first = 0; first < examples; first += static_cast<std::int64_t>(micro())) {
+      std::vector<std::uint64_t> indices(std::min(micro(), static_cast<std::size_t>(examples - first)));
+      std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
+      const Batch batch = make_batch(source, run_.shape, indices);
+      Pass pass = Pass::evaluation();
+      const HeadResult result = head_.evaluate(asked_rows(batch, pass), model_.output_matrix(), batch.answers);
+      loss += result.loss_sum;
+      asked += static_cast<std::int64_t>(batch.answers.size());
+      correct += result.correct;
+      std::vector<char> all_right(indices.size(), 1);
+      for (std::size_t i = 0; i < batch.answers.size(); ++i)
+        if (result.predictions[i] != batch.answers[i]) all_right[static_cast<std::size_t>(batch.sequence[i])] = 0;
+      exact += std::count(all_right.begin(), all_right.end(), 1);
+    }
+    const auto questions = static_cast<double>(std::max<std::int64_t>(asked, 1));
+    return {loss / questions, static_cast<double>(correct) / questions,
+            static_cast<double>(exact) / static_cast<double>(examples), {}};
+  }
+
+ private:
+  ExampleSource source_of(Split split) const {
+    return {task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split};
+  }
+  std::size_t micro() const { return static_cast<std::size_t>(run_.train.integer("micro_batch")); }
+
+  torch::Tensor asked_rows(const Batch& batch, Pass& pass) {
+    return model_.hidden(batch.tokens, pass).flatten(0, 1).index_select(0, torch::tensor(batch.asked));
+  }
+
+  const RunConfig& run_;
+  const Task& task_;
+  SequenceModel& model_;
+  LossHead head_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_token_objective(const RunConfig& run, const Task& task, SequenceModel& model) {
+  return std::make_unique<TokenObjective>(run, task, model);
+}
+
+}  // namespace mneme
