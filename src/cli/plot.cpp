@@ -34,6 +34,10 @@ class Canvas {
     std::string text;
     for (std::size_t i = 0; i < columns_; ++i) {
       const unsigned cell = cells_[number * columns_ + i];
+      if (cell == 0) {
+        text += ' ';
+        continue;
+      }
       // U+2800 + cell, in UTF-8.
       text += {static_cast<char>(0xe2), static_cast<char>(0xa0 + (cell >> 6)), static_cast<char>(0x80 + (cell & 0x3f))};
     }
@@ -73,7 +77,9 @@ std::string plot(const std::vector<PlotPoint>& points, const PlotFrame& frame) {
   std::string text = frame.title + "\n";
   for (std::size_t row = 0; row < frame.rows; ++row) {
     const std::string label = row == 0 ? frame.high_label : row + 1 == frame.rows ? frame.low_label : "";
-    text += std::string(margin - display_width(label), ' ') + label + " ┤" + canvas.row(row) + "\n";
+    text += std::string(margin - display_width(label), ' ') + label + " ┤" + canvas.row(row);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
   }
   const std::string left = grouped(std::llround(x_low)), right = "step " + grouped(std::llround(x_high));
   const std::size_t gap = columns > left.size() + right.size() ? columns - left.size() - right.size() : 1;

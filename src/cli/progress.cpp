@@ -91,7 +91,8 @@ class Progress : public ExecutionObserver {
     std::string text = fmt::format("{} of {} runs ended", ended_, total_);
     if (earlier_ > 0) text += fmt::format(" ({} earlier)", earlier_);
     text += fmt::format(", {} running, {} elapsed", running_.size(), duration(estimate_.elapsed()));
-    if (const auto left = estimate_.left()) text += fmt::format(", at most {} left", duration(*left));
+    if (const auto left = estimate_.left(); left && ended_ < total_)
+      text += fmt::format(", at most {} left", duration(*left));
     return text;
   }
 

@@ -48,10 +48,19 @@ void print_curves(const std::vector<Json>& metrics, std::size_t columns) {
                                    .high_label = fmt::format("{:.3g}", high)}));
 }
 
+void print_fields(const std::string& prefix, const Json& fields) {
+  for (const auto& [key, value] : fields.items()) {
+    if (value.is_object())
+      print_fields(prefix + key + ".", value);
+    else
+      fmt::print("  {} {}\n", padded(prefix + key, 22),
+                 harmless(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+}
+
 void print_section(const std::string& name, const Json& section, const Terminal& terminal) {
   fmt::print("{}\n", paint(name, Color::bold, terminal));
-  for (const auto& [key, value] : section.items())
-    fmt::print("  {} {}\n", padded(key, 14), harmless(value.is_string() ? value.get<std::string>() : value.dump()));
+  print_fields("", section);
 }
 
 std::vector<std::string> last_log_lines(const RunDirectory& directory, std::size_t count) {

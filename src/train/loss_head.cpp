@@ -9,7 +9,7 @@ namespace mneme {
 namespace {
 
 // Floats of the logits buffer: 1 MiB, beside the operands in the second-level cache.
-constexpr std::int64_t kBufferFloats = 262144;
+constexpr std::int64_t kBufferFloats = 1048576;
 
 }  // namespace
 

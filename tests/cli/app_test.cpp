@@ -1,0 +1,278 @@
+// The real programs, from arguments to exit code.
+#include "cli/app.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cli/command.h"
+#include "core/error.h"
+#include "core/subprocess.h"
+#include "store/sample_lab.h"
+
+namespace mneme {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::SampleLab;
+using ::testing::StartsWith;
+
+const std::vector<std::string> kTiny = {"task.length=8",         "task.pairs=1",          "task.vocab=16",
+                                        "model.width=8",         "model.layers=1",        "train.batch=4",
+                                        "train.eval_examples=8", "train.test_examples=8", "train.steps=5"};
+
+std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+class App : public ::testing::Test {
+ protected:
+  ProcessResult mneme(const std::vector<std::string>& arguments) const {
+    return run_process(
+        joined({"env", "MNEME_LAB=" + sample.lab.root().string(), MNEME_BINARY_DIR "/mneme"}, arguments));
+  }
+  Json json(std::vector<std::string> arguments) const {
+    arguments.push_back("--json");
+    const ProcessResult result = mneme(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return parse_json(result.out, "output");
+  }
+
+  SampleLab sample;
+};
+
+TEST_F(App, WithoutArgumentsSaysWhatToTryFirst) {
+  const ProcessResult result = mneme({});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* command : {"mneme demo", "mneme train", "mneme list"}) EXPECT_THAT(result.out, HasSubstr(command));
+}
+
+TEST_F(App, EveryCommandHasHelpWithAnExample) {
+  const ProcessResult all = mneme({"--help"});
+  for (const Command& command : command_list()) {
+    EXPECT_THAT(all.out, HasSubstr(command.name));
+    const ProcessResult result = mneme({command.name, "--help"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.out, HasSubstr(std::string("Examples:\n  mneme ") + command.name));
+    EXPECT_THAT(result.out, HasSubstr("--json"));
+    EXPECT_THAT(result.out, HasSubstr("--lab"));
+  }
+  EXPECT_EQ(mneme({"--version"}).out, "mneme " MNEME_VERSION "\n");
+}
+
+struct BadInput {
+  std::vector<std::string> arguments;
+  int exit_code;
+  std::string message;
+};
+
+TEST_F(App, BadInputIsOneLineWithAnExitCode) {
+  const std::string file = sample.directory / "file";
+  write_file_atomically(file, "a = [");
+  const std::vector<BadInput> cases = {
+      {{"trian"}, 2, "unknown command 'trian', did you mean 'train'?"},
+      {{"runs", "--limt", "3"}, 2, "[runs] unknown option --limt, did you mean '--limit'?"},
+      {{"train", "model.mixer=atention"}, 2, "unknown mixer 'atention', did you mean 'attention'?"},
+      {{"train", "train.lrr=1"}, 2, "unknown key 'lrr', did you mean 'lr'?"},
+      {{"train", "trian.lr=1"}, 2, "unknown table 'trian', did you mean 'train'?"},
+      {{"train", "task.length=16", "task.pairs=5"}, 2, "task.pairs: got 5, expected at most length / 4 = 4"},
+      {{"train", "task.length=33"}, 2, "task.length: got 33"},
+      {{"train", "task.length=64", "task.vocab=64"}, 2, "task.vocab: got 64, expected more than length = 64"},
+      {{"train", "train.lr=fast"}, 2, "train.lr: got \"fast\", expected a number"},
+      {{"train", "train.lr=[1e-3, 1e-2]"}, 2, "train.lr: got [0.001,0.01], expected a number"},
+      {{"train", "/nowhere/run.toml"}, 3, "[/nowhere/run.toml] cannot open"},
+      {{"train", file}, 2, "not valid TOML"},
+      {{"train", "a", "b"}, 2, "expected one file"},
+      {{"sweep", "dmeo"}, 2, "unknown study 'dmeo', did you mean 'demo'?"},
+      {{"sweep"}, 2, "required"},
+      {{"sweep", "demo", "--jobs", "0"}, 2, "[--jobs] got 0"},
+      {{"sweep", "demo", "--jobs", "two"}, 2, "--jobs"},
+      {{"sweep", "demo", "--scale", "smok"}, 2, "unknown scale 'smok', did you mean 'smoke'?"},
+      {{"sweep", "demo", "train.seed=[]"}, 2, "train.seed: an empty list"},
+      {{"show", "0123"}, 2, "no run starts with '0123'"},
+      {{"show", ""}, 2, "no run starts with ''"},
+      {{"show", "mixer", "mambo"}, 2, "unknown mixer 'mambo'"},
+      {{"show", "task", "mqra"}, 2, "unknown task 'mqra', did you mean 'mqar'?"},
+      {{"list", "mixrs"}, 2, "did you mean 'mixers'?"},
+      {{"runs", "mixre=attention"}, 2, "unknown key 'mixre', did you mean 'mixer'?"},
+      {{"runs", "--sort", "lrr"}, 2, "unknown key 'lrr'"},
+      {{"runs", "--limit", "-1"}, 2, "[--limit]"},
+      {{"runs", "--lab", file}, 4, "is a file, expected a directory"},
+      {{"runs", "--lab", "/nowhere/lab"}, 3, "is not a lab"},
+      {{"report", "demo"}, 3, "mneme sweep demo"},
+      {{"report", "--scale", "smoke"}, 2, "needs a study"},
+      {{"verify"}, 2, "files"},
+      {{"verify", "/nowhere/case"}, 3, "[/nowhere/case] cannot open"},
+      {{"verify", "/tmp"}, 3, "is a directory"},
+      {{"verify", file, "--tolerance", "0"}, 2, "[--tolerance]"},
+      {{"bench", "--seconds", "0"}, 2, "[--seconds]"},
+      {{"sample", "mqra"}, 2, "did you mean 'mqar'?"},
+  };
+  for (const BadInput& bad : cases) {
+    const ProcessResult result = mneme(bad.arguments);
+    const std::string what = ::testing::PrintToString(bad.arguments);
+    EXPECT_EQ(result.exit_code, bad.exit_code) << what << result.err;
+    EXPECT_THAT(result.err, StartsWith("mneme: error: ")) << what;
+    EXPECT_THAT(result.err, HasSubstr(bad.message)) << what;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << what << result.err;
+    EXPECT_THAT(result.out, IsEmpty()) << what;
+
+    const ProcessResult machine = mneme(joined(bad.arguments, {"--json"}));
+    EXPECT_EQ(machine.exit_code, bad.exit_code) << what;
+    EXPECT_THAT(machine.out, IsEmpty()) << what;
+    const Json error = parse_json(machine.err, what);
+    EXPECT_EQ(error["error"]["code"], bad.exit_code) << what;
+    EXPECT_THAT(error["error"]["message"].get<std::string>(), HasSubstr(bad.message)) << what;
+  }
+}
+
+TEST_F(App, AMissingWorkerIsNamed) {
+  const ProcessResult result =
+      run_process(joined({"env", "MNEME_WORKER=/nowhere/worker", MNEME_BINARY_DIR "/mneme", "train"}, kTiny));
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("/nowhere/worker"));
+}
+
+TEST_F(App, PrintConfigShowsTheIdAndTrainsNothing) {
+  const Json document = json(joined({"train", "--print-config"}, kTiny));
+  EXPECT_EQ(document["id"], testing::sample_run().id);
+  EXPECT_EQ(document["config"]["task"]["length"], 8);
+  EXPECT_THAT(mneme(joined({"train", "--print-config"}, kTiny)).out, HasSubstr(testing::sample_run().id));
+  EXPECT_TRUE(std::filesystem::is_empty(sample.lab.runs()));
+}
+
+TEST_F(App, AModelThatCannotWorkIsWarnedAbout) {
+  const ProcessResult result = mneme(joined(joined({"train", "--print-config"}, kTiny), {"model.positions=none"}));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, StartsWith("mneme: warning: "));
+  EXPECT_THAT(result.err, HasSubstr("position"));
+}
+
+TEST_F(App, ARunIsTrainedShownAndNotTrainedAgain) {
+  const ProcessResult first = mneme(joined({"train"}, kTiny));
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const std::string id = testing::sample_run().id;
+  EXPECT_THAT(first.out, HasSubstr("run " + id + ": done (budget) after 5 steps"));
+  EXPECT_THAT(first.err, Not(HasSubstr("\x1b")));
+
+  const Json again = json(joined({"train"}, kTiny));
+  EXPECT_EQ(again["already"], true);
+  EXPECT_EQ(again["state"], "done");
+  EXPECT_EQ(again["summary"]["values"]["step"], 5);
+  EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, HasSubstr("already ended"));
+
+  EXPECT_EQ(json({"runs"})["runs"][0]["id"], id);
+  EXPECT_EQ(json({"runs", "lr>1"})["runs"].size(), 0u);
+  EXPECT_THAT(mneme({"runs"}).out, HasSubstr(id));
+  const Json shown = json({"show", id.substr(0, 5)});
+  EXPECT_EQ(shown["id"], id);
+  EXPECT_EQ(shown["metrics"].size(), 5u);
+  EXPECT_THAT(mneme({"show", id}).out, HasSubstr("validation accuracy\n"));
+}
+
+TEST_F(App, AnAmbiguousPrefixNamesTheRuns) {
+  for (int seed = 0; seed < 40; ++seed) sample.add_done({"train.seed=" + std::to_string(seed)});
+  // Forty ids and sixteen first digits: some digit has two.
+  for (const char digit : std::string("0123456789abcdef")) {
+    const ProcessResult result = mneme({"show", std::string(1, digit)});
+    if (result.exit_code == 2 && result.err.find("several runs start with") != std::string::npos) return;
+  }
+  ADD_FAILURE() << "no prefix was ambiguous";
+}
+
+TEST_F(App, VerifyTellsRightFromWrong) {
+  const std::string good = MNEME_SOURCE_DIR "/tests/golden/mlp-m1.safetensors";
+  EXPECT_THAT(mneme({"verify", good}).out, HasSubstr("1 of 1 files agree"));
+  const ProcessResult strict = mneme({"verify", good, "--tolerance", "1e-12"});
+  EXPECT_EQ(strict.exit_code, 6);
+  EXPECT_THAT(strict.out, StartsWith("FAIL"));
+  write_file_atomically(sample.directory / "damaged", read_file(good).substr(0, 100));
+  const ProcessResult damaged = mneme({"verify", good, sample.directory / "damaged", "--json"});
+  EXPECT_EQ(damaged.exit_code, 6);
+  const Json document = parse_json(damaged.out, "output");
+  EXPECT_EQ(document["failed"], 1);
+  EXPECT_EQ(document["cases"][0]["ok"], true);
+}
+
+TEST_F(App, ListsAndSamplesAreDocuments) {
+  const Json lists = json({"list"});
+  EXPECT_GE(lists["mixers"].size(), 1u);
+  EXPECT_GE(lists["tasks"].size(), 1u);
+  EXPECT_EQ(lists["studies"][0]["name"], "demo");
+  EXPECT_EQ(json({"show", "mixer", "attention"})["name"], "attention");
+  EXPECT_EQ(json({"show", "task", "mqar"})["name"], "mqar");
+  EXPECT_EQ(json({"sample", "mqar", "length=8", "pairs=1", "vocab=16", "--n", "2"})["examples"].size(), 2u);
+}
+
+TEST_F(App, ReindexReportsDamageAndGoesOn) {
+  const std::string good = sample.add_done({"train.seed=1"}), bad = sample.add_done({"train.seed=2"});
+  write_file_atomically(sample.lab.run(bad).path() / "config.json", "{}");
+  const Json document = json({"reindex"});
+  EXPECT_EQ(document["runs"], 1);
+  EXPECT_EQ(document["damaged"].size(), 1u);
+  write_file_atomically(sample.lab.index(), "no database");
+  const ProcessResult runs = mneme({"runs"});
+  EXPECT_EQ(runs.exit_code, 0);
+  EXPECT_THAT(runs.out, HasSubstr(good));
+  EXPECT_THAT(runs.err, HasSubstr("made it again"));
+}
+
+TEST_F(App, TheDemoEndsInAReport) {
+  const ProcessResult result = mneme({"demo", "--scale", "smoke"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Path page = sample.lab.reports() / "demo-smoke" / "report.html";
+  EXPECT_THAT(result.out, HasSubstr(page.string()));
+  EXPECT_THAT(read_file(page), HasSubstr("Learning-rate window of attention on MQAR"));
+  EXPECT_THAT(read_file(sample.lab.reports() / "demo-smoke" / "runs.csv"), HasSubstr("attention"));
+  const Json report = json({"report", "demo", "--scale", "smoke"});
+  EXPECT_EQ(report["runs"], 4);
+  EXPECT_EQ(report["series"][0]["points"].size(), 2u);
+  const Json sweep = json({"sweep", "demo", "--scale", "smoke"});
+  for (const Json& run : sweep["runs"]) EXPECT_EQ(run["already"], true);
+  EXPECT_EQ(json({"report", "lr=1e-3"})["runs"], 2);
+}
+
+TEST_F(App, CtrlCLeavesAResumableRun) {
+  LineProcess process(
+      {.argv = joined(joined({MNEME_BINARY_DIR "/mneme", "train", "--lab", sample.lab.root().string()}, kTiny),
+                      {"train.steps=1000000"}),
+       .environment = {},
+       .own_group = true});
+  bool signalled = false;
+  while (!process.exit_code()) {
+    process.receive();
+    if (!signalled && process.error_tail().find("started") != std::string::npos) {
+      process.signal(SIGINT);
+      signalled = true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_TRUE(signalled);
+  EXPECT_EQ(process.exit_code(), 130);
+  EXPECT_EQ(json({"runs"})["runs"][0]["state"], "interrupted");
+}
+
+TEST_F(App, AFullDiskStopsWithAClearMessage) {
+  if (run_process({"unshare", "-Urm", "true"}).exit_code != 0)
+    GTEST_SKIP() << "no user namespaces here: cannot make a small disk";
+  const Path disk = sample.directory / "disk";
+  std::filesystem::create_directories(disk);
+  // Room for the lab and its index, not for the run's checkpoint.
+  const ProcessResult result =
+      run_process({"unshare", "-Urm", "sh", "-c",
+                   "mount -t tmpfs -o size=96k tmpfs \"$0\" && exec \"$1\" train --lab \"$0/lab\" model.width=64 "
+                   "train.steps=3 train.eval_examples=8 train.test_examples=8 train.batch=4",
+                   disk.string(), MNEME_BINARY_DIR "/mneme"});
+  EXPECT_EQ(result.exit_code, 4) << result.out << result.err;
+  EXPECT_THAT(result.err + result.out, HasSubstr("No space left on device"));
+}
+
+}  // namespace
+}  // namespace mneme

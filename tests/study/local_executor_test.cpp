@@ -1,0 +1,303 @@
+#include "study/local_executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "store/sample_lab.h"
+
+namespace mneme {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::sample_run;
+using testing::SampleLab;
+
+const Path kWorker = MNEME_BINARY_DIR "/mneme-worker";
+
+std::vector<pid_t> our_children() {
+  std::ifstream file("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+  std::vector<pid_t> children;
+  for (pid_t child; file >> child;) children.push_back(child);
+  return children;
+}
+
+// Remembers what it was told; a test hangs its own deeds on the events.
+class Watcher : public ExecutionObserver {
+ public:
+  void on_start(int slot, const RunConfig& run, std::int64_t step) override {
+    starts.push_back(run.id);
+    first_steps.push_back(step);
+    slots = std::max(slots, slot + 1);
+    if (start) start(run);
+  }
+  void on_progress(int, const RunConfig& run, const RunProgress& progress) override {
+    if (during) during(run, progress);
+  }
+  void on_metric(int, const RunConfig&, const Json&) override { ++metrics; }
+  void on_end(int slot, const RunConfig& run, const RunResult&) override {
+    (slot < 0 ? skips : ends).push_back(run.id);
+  }
+  void on_note(std::string_view note) override { notes.emplace_back(note); }
+  void on_stopping() override { ++stops; }
+  void on_tick() override {
+    if (tick) tick();
+  }
+
+  std::vector<std::string> starts, ends, skips, notes;
+  std::vector<std::int64_t> first_steps;
+  int metrics = 0, slots = 0, stops = 0;
+  std::function<void(const RunConfig&)> start;
+  std::function<void(const RunConfig&, const RunProgress&)> during;
+  std::function<void()> tick;
+};
+
+std::vector<RunConfig> seeds(int count, const std::string& steps = "train.steps=5") {
+  std::vector<RunConfig> runs;
+  for (int seed = 0; seed < count; ++seed) runs.push_back(sample_run({"train.seed=" + std::to_string(seed), steps}));
+  return runs;
+}
+
+class LocalExecutor : public ::testing::Test {
+ protected:
+  ExecutionResult run(const std::vector<RunConfig>& runs, int jobs = 2, int attempts = 1) {
+    watcher.starts.clear();
+    watcher.ends.clear();
+    watcher.skips.clear();
+    return execute(runs, sample.lab, &index, {jobs, kWorker, attempts}, watcher);
+  }
+
+  SampleLab sample;
+  Index index = Index::open(sample.lab);
+  Watcher watcher;
+};
+
+// What must not depend on how a run was carried out.
+Json deterministic_part(const RunDirectory& directory) {
+  Json metrics = Json::array();
+  for (const Json& metric : directory.metrics()) metrics.push_back({metric["step"], metric["split"], metric["values"]});
+  return {{"metrics", metrics}, {"values", directory.summary().value()["values"]}};
+}
+
+TEST_F(LocalExecutor, RunsEverythingAndKeepsTheIndexUpToDate) {
+  const auto runs = seeds(3);
+  const ExecutionResult result = run(runs);
+  ASSERT_EQ(result.runs.size(), 3u);
+  EXPECT_EQ(result.count(RunState::done), 3u);
+  EXPECT_FALSE(result.interrupted);
+  EXPECT_EQ(watcher.ends.size(), 3u);
+  EXPECT_EQ(watcher.slots, 2);
+  EXPECT_GE(watcher.metrics, 3);
+  EXPECT_THAT(watcher.notes, IsEmpty());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(result.runs[i].summary["id"], runs[i].id);
+    EXPECT_EQ(index.find(runs[i].id)->state, RunState::done);
+  }
+  EXPECT_THAT(our_children(), IsEmpty());
+}
+
+TEST_F(LocalExecutor, WhatHasEndedIsNotRunAgain) {
+  run(seeds(2));
+  const ExecutionResult again = run(seeds(3));
+  EXPECT_EQ(again.count(RunState::done), 3u);
+  EXPECT_EQ(watcher.skips.size(), 2u);
+  EXPECT_THAT(watcher.starts, ElementsAre(seeds(3)[2].id));
+  EXPECT_TRUE(again.runs[0].elsewhere);
+  EXPECT_FALSE(again.runs[2].elsewhere);
+}
+
+TEST_F(LocalExecutor, OneWorkerOrTwoGiveTheSameBits) {
+  const auto runs = seeds(3, "train.steps=20");
+  run(runs, 2);
+  const SampleLab other;
+  Watcher silent;
+  execute(runs, other.lab, nullptr, {1, kWorker, 1}, silent);
+  for (const RunConfig& one : runs) {
+    const Json two_workers = deterministic_part(sample.lab.run(one.id));
+    EXPECT_EQ(two_workers, deterministic_part(other.lab.run(one.id)));
+    EXPECT_EQ(two_workers["values"]["weights_sha256"].get<std::string>().size(), 64u);
+  }
+}
+
+TEST_F(LocalExecutor, AKilledWorkerFailsItsRunAndTheOthersGoOn) {
+  const auto runs = seeds(3, "train.steps=2000");
+  bool killed = false;
+  watcher.start = [&](const RunConfig& started) {
+    if (started.id != runs[0].id || killed) return;
+    killed = true;
+    ::kill(our_children().front(), SIGKILL);
+  };
+  const ExecutionResult result = run(runs, 1);
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(result.runs[0].state, RunState::failed);
+  EXPECT_EQ(result.runs[0].reason, "the worker was killed by signal 9 (SIGKILL, out of memory?)");
+  EXPECT_EQ(result.runs[0].kind, ErrorKind::runs_failed);
+  EXPECT_EQ(result.count(RunState::done), 2u);
+  EXPECT_EQ(index.find(runs[0].id)->state, RunState::failed);
+  EXPECT_THAT(read_file(sample.lab.run(runs[0].id).path() / "log.txt"), HasSubstr("killed by signal 9"));
+
+  const ExecutionResult again = run(runs, 1);
+  EXPECT_EQ(again.count(RunState::done), 3u);
+  EXPECT_THAT(watcher.starts, ElementsAre(runs[0].id));
+}
+
+TEST_F(LocalExecutor, AFailedRunIsTriedAsOftenAsAsked) {
+  const auto runs = seeds(1, "train.steps=1000");
+  int kills = 0;
+  watcher.start = [&](const RunConfig&) {
+    if (kills++ == 0) ::kill(our_children().front(), SIGKILL);
+  };
+  EXPECT_EQ(run(runs, 1, 2).count(RunState::done), 1u);
+  EXPECT_EQ(kills, 2);
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("tried again")));
+}
+
+TEST_F(LocalExecutor, CtrlCLeavesARunThatGoesOnToTheSameEnd) {
+  const auto runs = seeds(2, "train.steps=3000");
+  bool stopped = false;
+  watcher.during = [&](const RunConfig&, const RunProgress& progress) {
+    if (!stopped && progress.step > 10) stopped = ::raise(SIGINT) == 0;
+  };
+  const ExecutionResult result = run(runs, 1);
+  ASSERT_TRUE(stopped);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(watcher.stops, 1);
+  EXPECT_EQ(result.runs[0].state, RunState::interrupted);
+  EXPECT_EQ(result.runs[1].state, RunState::fresh);
+  EXPECT_EQ(sample.lab.run(runs[0].id).state(), RunState::interrupted);
+  EXPECT_EQ(index.find(runs[0].id)->state, RunState::interrupted);
+  EXPECT_THAT(our_children(), IsEmpty());
+
+  watcher.first_steps.clear();
+  EXPECT_EQ(run(runs, 1).count(RunState::done), 2u);
+  EXPECT_GT(watcher.first_steps.at(0), 10);
+  const SampleLab other;
+  Watcher silent;
+  execute(runs, other.lab, nullptr, {1, kWorker, 1}, silent);
+  EXPECT_EQ(deterministic_part(sample.lab.run(runs[0].id)), deterministic_part(other.lab.run(runs[0].id)));
+}
+
+TEST_F(LocalExecutor, ASecondCtrlCStopsAtOnce) {
+  // A stopped process does not answer SIGTERM: only the kill that follows can end it.
+  bool stopped = false;
+  watcher.start = [&](const RunConfig&) {
+    ::kill(our_children().front(), SIGSTOP);
+    stopped = ::raise(SIGINT) == 0;
+  };
+  int ticks = 0;
+  watcher.tick = [&] {
+    if (stopped && ++ticks == 3) ::raise(SIGINT);
+  };
+  const ExecutionResult result = run(seeds(1, "train.steps=1000000"), 1);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.runs[0].state, RunState::interrupted);
+  EXPECT_THAT(our_children(), IsEmpty());
+}
+
+TEST_F(LocalExecutor, AWorkerStoppedBySomebodyElseIsReplaced) {
+  const auto runs = seeds(1, "train.steps=3000");
+  bool stopped = false;
+  watcher.during = [&](const RunConfig&, const RunProgress& progress) {
+    if (!stopped && progress.step > 10) stopped = ::kill(our_children().front(), SIGTERM) == 0;
+  };
+  const ExecutionResult result = run(runs, 1);
+  ASSERT_TRUE(stopped);
+  EXPECT_EQ(result.count(RunState::done), 1u);
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("goes on with another")));
+  EXPECT_GT(watcher.first_steps.at(1), 10);
+}
+
+TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
+  const auto runs = seeds(2);
+  sample.lab.run(runs[0].id).create(runs[0].json);
+  std::optional<RunDirectory::Lock> lock(sample.lab.run(runs[0].id).lock());
+  bool other_ended = false;
+  watcher.tick = [&] {
+    // Only when everything else is done does the other process let go.
+    if (std::find(watcher.ends.begin(), watcher.ends.end(), runs[1].id) == watcher.ends.end()) return;
+    other_ended = lock.has_value() || other_ended;
+    lock.reset();
+  };
+  const ExecutionResult result = run(runs, 2);
+  EXPECT_TRUE(other_ended);
+  EXPECT_EQ(result.count(RunState::done), 2u);
+  EXPECT_THAT(watcher.ends, ElementsAre(runs[1].id, runs[0].id));
+  EXPECT_THAT(watcher.notes, ElementsAre(HasSubstr("running elsewhere")));
+}
+
+TEST_F(LocalExecutor, ARunThatAnotherProcessEndsIsTakenFromIt) {
+  const auto runs = seeds(1);
+  sample.lab.run(runs[0].id).create(runs[0].json);
+  std::optional<RunDirectory::Lock> lock(sample.lab.run(runs[0].id).lock());
+  int ticks = 0;
+  watcher.tick = [&] {
+    if (++ticks != 3) return;
+    sample.lab.run(runs[0].id).write_summary(testing::sample_summary(runs[0], "done", 1, 1));
+    lock.reset();
+  };
+  const ExecutionResult result = run(runs);
+  EXPECT_EQ(result.count(RunState::done), 1u);
+  EXPECT_TRUE(result.runs[0].elsewhere);
+  EXPECT_THAT(watcher.starts, IsEmpty());
+}
+
+TEST_F(LocalExecutor, ARunDirectoryThatIsAFileFailsOnlyThatRun) {
+  const auto runs = seeds(2);
+  write_file_atomically(sample.lab.run(runs[0].id).path(), "in the way");
+  const ExecutionResult result = run(runs);
+  EXPECT_EQ(result.runs[0].state, RunState::failed);
+  EXPECT_EQ(result.runs[0].kind, ErrorKind::io);
+  EXPECT_THAT(result.runs[0].reason, HasSubstr("is a file, expected a run directory"));
+  EXPECT_EQ(result.runs[1].state, RunState::done);
+  EXPECT_EQ(read_file(sample.lab.run(runs[0].id).path()), "in the way");
+}
+
+TEST_F(LocalExecutor, ADamagedSummaryMeansThatTheRunIsTrainedAgain) {
+  const auto runs = seeds(1);
+  run(runs);
+  write_file_atomically(sample.lab.run(runs[0].id).path() / "summary.json", "{\"outcome\": ");
+  EXPECT_EQ(run(runs).count(RunState::done), 1u);
+  EXPECT_THAT(watcher.starts, ElementsAre(runs[0].id));
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("training it again")));
+}
+
+TEST_F(LocalExecutor, TroubleWithTheIndexIsTalkedAboutOnceAndStopsNothing) {
+  Database(sample.lab.index()).execute("DROP TABLE runs");
+  EXPECT_EQ(run(seeds(2)).count(RunState::done), 2u);
+  EXPECT_THAT(watcher.notes, ElementsAre(HasSubstr("the index is behind")));
+}
+
+TEST_F(LocalExecutor, AWorkerThatCannotStartIsAnErrorAndNoFailedRun) {
+  const auto runs = seeds(1);
+  for (const char* broken : {"/bin/false", "/nowhere/mneme-worker"}) {
+    try {
+      execute(runs, sample.lab, &index, {1, broken, 1}, watcher);
+      ADD_FAILURE() << broken << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::io);
+      EXPECT_THAT(error.what(), HasSubstr(broken));
+    }
+    EXPECT_EQ(sample.lab.run(runs[0].id).state(), RunState::fresh);
+  }
+}
+
+TEST_F(LocalExecutor, AWorkerThatTalksNonsenseFailsItsRun) {
+  const Path fake = sample.directory / "worker";
+  write_file_atomically(fake,
+                        "#!/bin/sh\necho '{\"event\":\"ready\"}'\nread request\necho 'Segmentation fault'\nsleep 60\n");
+  std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+  const auto runs = seeds(1);
+  sample.lab.run(runs[0].id).create(runs[0].json);
+  const ExecutionResult result = execute(runs, sample.lab, &index, {1, fake, 1}, watcher);
+  EXPECT_EQ(result.runs[0].state, RunState::failed);
+}
+
+}  // namespace
+}  // namespace mneme
