@@ -2,7 +2,10 @@
 
 #include "catalog/attention.h"
 #include "catalog/mixer_entry.h"
+#include "catalog/recurrent.h"
+#include "catalog/s4.h"
 #include "catalog/state_mixers.h"
+#include "catalog/transformer.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -24,6 +27,12 @@ const MixerEntry& find(const std::vector<MixerEntry>& list, std::string_view kin
 const std::vector<MixerEntry>& mixer_catalog() {
   static const std::vector<MixerEntry> list = {
       attention_entry(),
+      rnn_entry(),
+      lstm_entry(),
+      gru_entry(),
+      s4d_entry(),
+      h3_entry(),
+      transformer_entry(),
   };
   return list;
 }

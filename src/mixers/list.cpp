@@ -2,8 +2,12 @@
 
 #include "core/error.h"
 #include "mixers/attention.h"
+#include "mixers/h3.h"
 #include "mixers/mixer.h"
+#include "mixers/recurrent.h"
+#include "mixers/s4d.h"
 #include "mixers/state_mixers.h"
+#include "mixers/transformer.h"
 
 namespace mneme {
 namespace {
@@ -16,6 +20,12 @@ struct Builder {
 // The one list that joins torch modules to the catalog.
 constexpr Builder kBuilders[] = {
     {"attention", build_attention},
+    {"rnn", build_rnn},
+    {"lstm", build_lstm},
+    {"gru", build_gru},
+    {"s4d", build_s4d},
+    {"h3", build_h3},
+    {"transformer", build_transformer},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},

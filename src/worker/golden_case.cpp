@@ -16,7 +16,8 @@ namespace {
 MixerContext take_context(Json& config, std::int64_t length) {
   const auto take = [&](const char* key, std::int64_t fallback) {
     if (!config.contains(key)) return fallback;
-    const auto value = config.at(key).get<std::int64_t>();
+    // null stands for "not given" (an unlimited l_max, say).
+    const auto value = config.at(key).is_null() ? fallback : config.at(key).get<std::int64_t>();
     config.erase(key);
     return value;
   };
@@ -25,6 +26,8 @@ MixerContext take_context(Json& config, std::int64_t length) {
   context.length = take("l_max", length);
   context.layer = take("layer_idx", 0);
   context.layers = take("n_layer", 1);
+  // Said by other keys already: the cell by the mixer's name, its input by d_model.
+  for (const char* key : {"kind", "input_size"}) config.erase(key);
   return context;
 }
 

@@ -1,0 +1,113 @@
+#include "mixers/s4d.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "mixers/diagonal_kernel.h"
+#include "mixers/holder.h"
+#include "mixers/long_conv.h"
+#include "mixers/pointwise_conv.h"
+
+namespace mneme {
+namespace {
+
+using torch::Tensor;
+
+// The parameters of the model itself, one set a channel; made discrete in float64 by zero-order hold.
+class S4dKernel : public torch::nn::Module, public SelfInitialised {
+ public:
+  S4dKernel(std::int64_t H, std::int64_t n, double dt_min, double dt_max)
+      : log_dt_min_(std::log(dt_min)), log_dt_max_(std::log(dt_max)) {
+    C_ = register_parameter("C", torch::zeros({H, n, 2}));
+    log_dt_ = register_parameter("log_dt", torch::zeros({H}));
+    log_A_real_ = register_parameter("log_A_real", torch::zeros({H, n}));
+    A_imag_ = register_parameter("A_imag", torch::zeros({H, n}));
+  }
+
+  struct Discrete {
+    ComplexPair pole, B, C;  // [H, n]
+  };
+  Discrete discrete() const {
+    const ComplexPair A{-torch::exp(log_A_real_.to(torch::kFloat64)), A_imag_.to(torch::kFloat64)};
+    const ComplexPair scaled = torch::exp(log_dt_.to(torch::kFloat64)).unsqueeze(1) * A;
+    return {exponential(scaled), exponential_minus_one(scaled) / A, complex_pair(C_.to(torch::kFloat64))};
+  }
+
+  // [L, H]
+  Tensor forward(std::int64_t length, const Tensor& like) const {
+    const Discrete model = discrete();
+    return diagonal_kernel(model.C * model.B, model.pole, length, like);
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    const std::int64_t n = A_imag_.size(1);
+    draw.normal(C_, prefix + "C", std::sqrt(0.5));
+    draw.values(log_dt_, prefix + "log_dt", [this](Random& random, std::int64_t) {
+      return log_dt_min_ + random.uniform() * (log_dt_max_ - log_dt_min_);
+    });
+    draw.constant(log_A_real_, std::log(0.5));
+    draw.values(A_imag_, prefix + "A_imag",
+                [n](Random&, std::int64_t i) { return std::numbers::pi * static_cast<double>(i % n); });
+  }
+
+ private:
+  double log_dt_min_, log_dt_max_;
+  Tensor C_, log_dt_, log_A_real_, A_imag_;
+};
+
+class S4d : public Mixer, public SelfInitialised {
+ public:
+  S4d(const MixerContext& context, const Options& options)
+      : H_(context.width), n_(options.integer("d_state") / 2), dropout_(options.real("dropout")) {
+    D_ = register_parameter("D", torch::zeros({H_}));
+    kernel_ = register_module(
+        "kernel", std::make_shared<S4dKernel>(H_, n_, options.real("dt_min"), options.real("dt_max")));
+    output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<PointwiseConv>(H_, 2 * H_));
+  }
+
+  Tensor forward(const Tensor& x, Pass& pass) override {
+    const Tensor kernel = kernel_->forward(x.size(1), x);
+    // The skip connection is one more term of tap 0.
+    const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
+    Tensor y = torch::gelu(long_conv(x, taps));
+    // A channel is dropped for a whole sequence.
+    if (pass.is_training() && dropout_ > 0)
+      y = y * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_);
+    return output(y);
+  }
+
+  bool has_step() const override { return true; }
+
+  // The complex states as [B, H, n, 2].
+  MixerState initial_state(std::int64_t batch) const override {
+    return {{torch::zeros({batch, H_, n_, 2}, D_.options())}};
+  }
+
+  Tensor step(MixerState& state, const Tensor& x) override {
+    const S4dKernel::Discrete model = kernel_->discrete();
+    const ComplexPair old = complex_pair(state.tensors[0].to(torch::kFloat64));
+    const ComplexPair next = old * model.pole + x.to(torch::kFloat64).unsqueeze(2) * model.B;  // [B, H, n]
+    state.tensors[0] = torch::stack({next.re, next.im}, 3).to(x.options());
+    const Tensor y = 2.0 * (model.C * next).re.sum(2);
+    return output(torch::gelu(y.to(x.options()) + D_ * x));
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override { draw.normal(D_, prefix + "D", 1.0); }
+
+ private:
+  Tensor output(const Tensor& y) const { return torch::glu(output_linear_->forward(y), -1); }
+
+  std::int64_t H_, n_;
+  double dropout_;
+  Tensor D_;
+  std::shared_ptr<S4dKernel> kernel_;
+  std::shared_ptr<PointwiseConv> output_linear_;
+};
+
+}  // namespace
+
+MixerPointer build_s4d(const MixerContext& context, const Options& options) {
+  return std::make_shared<S4d>(context, options);
+}
+
+}  // namespace mneme
