@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include "catalog/attention.h"
+#include "catalog/linear_attention.h"
+#include "catalog/mamba.h"
+#include "catalog/mamba2.h"
 #include "catalog/mixer_entry.h"
+#include "catalog/retention.h"
 #include "catalog/state_mixers.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -24,6 +28,12 @@ const MixerEntry& find(const std::vector<MixerEntry>& list, std::string_view kin
 const std::vector<MixerEntry>& mixer_catalog() {
   static const std::vector<MixerEntry> list = {
       attention_entry(),
+      mamba_entry(),
+      s6_entry(),
+      mamba2_entry(),
+      linear_attention_entry(),
+      retnet_entry(),
+      gla_entry(),
   };
   return list;
 }

@@ -2,7 +2,11 @@
 
 #include "core/error.h"
 #include "mixers/attention.h"
+#include "mixers/linear_attention.h"
+#include "mixers/mamba.h"
+#include "mixers/mamba2.h"
 #include "mixers/mixer.h"
+#include "mixers/retention.h"
 #include "mixers/state_mixers.h"
 
 namespace mneme {
@@ -16,6 +20,12 @@ struct Builder {
 // The one list that joins torch modules to the catalog.
 constexpr Builder kBuilders[] = {
     {"attention", build_attention},
+    {"mamba", build_mamba},
+    {"s6", build_mamba},
+    {"mamba2", build_mamba2},
+    {"linear_attention", build_linear_attention},
+    {"retnet", build_retnet},
+    {"gla", build_gla},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},
