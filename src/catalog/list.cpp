@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
 #include "catalog/attention.h"
+#include "catalog/linear_attention.h"
+#include "catalog/mamba.h"
+#include "catalog/mamba2.h"
 #include "catalog/mixer_entry.h"
 #include "catalog/recurrent.h"
+#include "catalog/retention.h"
 #include "catalog/s4.h"
 #include "catalog/state_mixers.h"
 #include "catalog/transformer.h"
@@ -33,6 +37,12 @@ const std::vector<MixerEntry>& mixer_catalog() {
       s4d_entry(),
       h3_entry(),
       transformer_entry(),
+      mamba_entry(),
+      s6_entry(),
+      mamba2_entry(),
+      linear_attention_entry(),
+      retnet_entry(),
+      gla_entry(),
   };
   return list;
 }

@@ -18,6 +18,10 @@ namespace {
 
 bool within(const Field& field, double value) { return value >= field.min && value <= field.max; }
 
+bool is_choice(const Field& field, const std::string* text) {
+  return text && std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
+}
+
 // The value with the field's type, or a discarded Json if it does not fit.
 Json fitted(const Field& field, const ConfigValue& value) {
   const auto* integer = std::get_if<std::int64_t>(&value.value);
@@ -29,8 +33,10 @@ Json fitted(const Field& field, const ConfigValue& value) {
       if (const auto* flag = std::get_if<bool>(&value.value)) return *flag;
       return misfit;
     case FieldType::integer:
+      if (is_choice(field, text)) return *text;
       return integer && within(field, static_cast<double>(*integer)) ? Json(*integer) : misfit;
     case FieldType::real: {
+      if (is_choice(field, text)) return *text;
       if (!integer && !real) return misfit;
       const double number = integer ? static_cast<double>(*integer) : *real;
       return std::isfinite(number) && within(field, number) ? Json(number) : misfit;
@@ -38,10 +44,7 @@ Json fitted(const Field& field, const ConfigValue& value) {
     case FieldType::text:
       return text ? Json(*text) : misfit;
     case FieldType::choice:
-      if (text)
-        for (const auto& choice : field.choices)
-          if (choice == *text) return *text;
-      return misfit;
+      return is_choice(field, text) ? Json(*text) : misfit;
     case FieldType::integers: {
       Json list = Json::array();
       const ConfigArray single{value};
@@ -64,13 +67,15 @@ std::string limits(const Field& field) {
   return "";
 }
 
+std::string words(const Field& field) { return field.choices.empty() ? "" : " or " + join(field.choices, " or "); }
+
 }  // namespace
 
 std::string Field::expected() const {
   switch (type) {
     case FieldType::flag: return "true or false";
-    case FieldType::integer: return "an integer" + limits(*this);
-    case FieldType::real: return "a number" + limits(*this);
+    case FieldType::integer: return "an integer" + limits(*this) + words(*this);
+    case FieldType::real: return "a number" + limits(*this) + words(*this);
     case FieldType::text: return "a string";
     case FieldType::choice: return "one of " + join(choices, ", ");
     case FieldType::integers: return "an integer" + limits(*this) + " or a list of them";
@@ -100,6 +105,11 @@ Field text_field(std::string name, Json fallback, std::string help) {
 Field choice_field(std::string name, Json fallback, std::vector<std::string> choices, std::string help) {
   return {.name = std::move(name), .type = FieldType::choice, .fallback = std::move(fallback),
           .help = std::move(help), .choices = std::move(choices)};
+}
+
+Field or_word(Field number, std::vector<std::string> words) {
+  number.choices = std::move(words);
+  return number;
 }
 
 Field integers_field(std::string name, Json fallback, double min, double max, std::string help) {

@@ -27,7 +27,7 @@ struct Field {
   std::string help;
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::vector<std::string> choices = {};
+  std::vector<std::string> choices = {};  // of a choice; of a number: words that may stand for it
 
   std::string expected() const;  // "an integer >= 1", "one of split, shared"
 };
@@ -40,6 +40,8 @@ Field integer_field(std::string name, Json fallback, double min, double max, std
 Field real_field(std::string name, Json fallback, double min, double max, std::string help);
 Field text_field(std::string name, Json fallback, std::string help);
 Field choice_field(std::string name, Json fallback, std::vector<std::string> choices, std::string help);
+// A number field that also takes these words ("auto"), kept as text: ask Options::is_word before reading.
+Field or_word(Field number, std::vector<std::string> words);
 // A number or a list of numbers; always kept as a list.
 Field integers_field(std::string name, Json fallback, double min, double max, std::string help);
 
@@ -57,6 +59,8 @@ class Options {
   double real(std::string_view name) const { return at(name).get<double>(); }
   std::string text(std::string_view name) const { return at(name).get<std::string>(); }
   std::vector<std::int64_t> integers(std::string_view name) const;
+  // True if an or_word field holds one of its words instead of a number.
+  bool is_word(std::string_view name) const { return at(name).is_string(); }
 
   const Json& values() const { return values_; }
   const std::string& path() const { return path_; }

@@ -3,8 +3,12 @@
 #include "core/error.h"
 #include "mixers/attention.h"
 #include "mixers/h3.h"
+#include "mixers/linear_attention.h"
+#include "mixers/mamba.h"
+#include "mixers/mamba2.h"
 #include "mixers/mixer.h"
 #include "mixers/recurrent.h"
+#include "mixers/retention.h"
 #include "mixers/s4d.h"
 #include "mixers/state_mixers.h"
 #include "mixers/transformer.h"
@@ -26,6 +30,12 @@ constexpr Builder kBuilders[] = {
     {"s4d", build_s4d},
     {"h3", build_h3},
     {"transformer", build_transformer},
+    {"mamba", build_mamba},
+    {"s6", build_mamba},
+    {"mamba2", build_mamba2},
+    {"linear_attention", build_linear_attention},
+    {"retnet", build_retnet},
+    {"gla", build_gla},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},

@@ -37,7 +37,9 @@ const MixerEntry& find_any(const std::string& name) {
   return find_mixer(name, "golden case");
 }
 
-MixerPointer build(const std::string& name, const Json& options, const MixerContext& context) {
+MixerPointer build(const std::string& name, Json options, const MixerContext& context) {
+  // The references write null for "not given".
+  for (auto item = options.begin(); item != options.end();) item = item->is_null() ? options.erase(item) : std::next(item);
   const MixerEntry& entry = find_any(name);
   const ConfigValue table = config_from_json(options, "config of the golden case");
   return build_mixer(entry, context, resolve(entry.options, &table, name));

@@ -104,6 +104,20 @@ TEST(Resolve, UnlimitedIsNotInfinite) {
             "[s.toml:1:1] x.gain: got inf, expected a number >= 0");
 }
 
+TEST(Resolve, ANumberMayHaveWordsThatStandForIt) {
+  const Schema rank = {or_word(integer_field("rank", "auto", 1, 8, "of a matrix"), {"auto"})};
+  const auto options = [&](const std::string& toml) {
+    const ConfigValue root = parse_toml(toml, "s.toml");
+    return resolve(rank, &root, "mixer");
+  };
+  EXPECT_TRUE(options("").is_word("rank"));
+  EXPECT_TRUE(options("rank = 'auto'").is_word("rank"));
+  EXPECT_FALSE(options("rank = 3").is_word("rank"));
+  EXPECT_EQ(options("rank = 3").integer("rank"), 3);
+  const std::string message = error_of(ErrorKind::usage, [&] { options("rank = 'automatic'"); });
+  EXPECT_THAT(message, HasSubstr("expected an integer from 1 to 8 or auto"));
+}
+
 TEST(Resolve, NeedsATable) {
   const ConfigValue root = parse_toml("task = 3", "s.toml");
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { resolve(schema(), root.find("task"), "task"); }),

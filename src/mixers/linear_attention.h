@@ -1,0 +1,10 @@
+// Linear attention with a feature map (docs/mixers/linear_attention.md).
+#pragma once
+
+#include "mixers/mixer.h"
+
+namespace mneme {
+
+MixerPointer build_linear_attention(const MixerContext& context, const Options& options);
+
+}  // namespace mneme

@@ -1,0 +1,111 @@
+#include "mixers/mamba.h"
+
+#include <cmath>
+
+#include "catalog/mamba.h"
+#include "mixers/depthwise_conv.h"
+#include "mixers/selective_scan_op.h"
+#include "mixers/step_size.h"
+
+namespace mneme {
+namespace {
+
+// A Linear that keeps its own initialisation: its bias sets the step sizes, and no scheme may redraw it.
+class StepProjection : public torch::nn::LinearImpl, public SelfInitialised {
+ public:
+  StepProjection(std::int64_t in, std::int64_t out) : LinearImpl(in, out) {}
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    draw.uniform(weight, prefix + "weight", 1.0 / std::sqrt(static_cast<double>(weight.size(1))));
+    draw.values(bias, prefix + "bias", [](Random& random, std::int64_t) { return initial_step_size(random); });
+  }
+};
+
+class Mamba : public Mixer, public SelfInitialised {
+ public:
+  Mamba(const MixerContext& context, const Options& options) {
+    const std::int64_t D = context.width;
+    const bool bias = options.flag("bias");
+    gate_ = options.flag("gate");
+    E_ = options.integer("expand") * D;
+    N_ = options.integer("d_state");
+    R_ = mamba_dt_rank(context, options);
+    using torch::nn::LinearOptions;
+    in_proj_ = register_module("in_proj", torch::nn::Linear(LinearOptions(D, gate_ ? 2 * E_ : E_).bias(bias)));
+    if (options.flag("conv"))
+      conv1d_ = register_module(
+          "conv1d", std::make_shared<DepthwiseConv>(E_, options.integer("d_conv"), options.flag("conv_bias")));
+    x_proj_ = register_module("x_proj", torch::nn::Linear(LinearOptions(E_, R_ + 2 * N_).bias(false)));
+    if (options.flag("keep_dt_init"))
+      dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_));
+    else
+      dt_proj_ = register_module("dt_proj", std::make_shared<torch::nn::LinearImpl>(R_, E_));
+    A_log_ = register_parameter("A_log", torch::log(torch::arange(1, N_ + 1, torch::kFloat32)).expand({E_, N_}).clone());
+    skip_ = register_parameter("D", torch::ones({E_}));
+    out_proj_ = register_module("out_proj", torch::nn::Linear(LinearOptions(E_, D).bias(bias)));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    auto [u, z] = streams(x);
+    if (conv1d_) u = conv1d_->forward(u);
+    u = torch::silu(u);
+    const auto [pre, Bm, Cm] = selection(u);
+    return out_proj_->forward(selective_scan(u, pre, A(), Bm, Cm, skip_, z));
+  }
+
+  bool has_step() const override { return true; }
+
+  // h [B, E, N], then the window of the convolution.
+  MixerState initial_state(std::int64_t batch) const override {
+    MixerState state;
+    state.tensors.push_back(torch::zeros({batch, E_, N_}, A_log_.options().requires_grad(false)));
+    if (conv1d_) state.tensors.push_back(conv1d_->initial_window(batch));
+    return state;
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    auto [u, z] = streams(x);
+    if (conv1d_) u = conv1d_->step(state.tensors[1], u);
+    u = torch::silu(u);
+    const auto [pre, Bm, Cm] = selection(u);
+    return out_proj_->forward(selective_scan_step(state.tensors[0], u, pre, A(), Bm, Cm, skip_, z));
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    draw.values(A_log_, prefix + "A_log", [N = N_](Random&, std::int64_t i) { return std::log(static_cast<double>(i % N + 1)); });
+    draw.constant(skip_, 1.0);
+  }
+
+ private:
+  torch::Tensor A() const { return -torch::exp(A_log_); }
+
+  // x first, then z; undefined without gate.
+  std::pair<torch::Tensor, torch::Tensor> streams(const torch::Tensor& x) {
+    const torch::Tensor xz = in_proj_->forward(x);
+    if (!gate_) return {xz, {}};
+    const auto parts = xz.split(E_, -1);
+    return {parts[0], parts[1]};
+  }
+
+  // Step size before softplus [.., E], Bm and Cm [.., N], all chosen by the token.
+  std::array<torch::Tensor, 3> selection(const torch::Tensor& u) {
+    const auto parts = x_proj_->forward(u).split_with_sizes({R_, N_, N_}, -1);
+    return {dt_proj_->forward(parts[0]), parts[1], parts[2]};
+  }
+
+  bool gate_ = true;
+  std::int64_t E_ = 0, N_ = 0, R_ = 0;
+  torch::nn::Linear in_proj_{nullptr}, x_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<torch::nn::LinearImpl> dt_proj_;
+  std::shared_ptr<DepthwiseConv> conv1d_;
+  torch::Tensor A_log_;  // [E, N]
+  torch::Tensor skip_;   // [E]
+};
+
+}  // namespace
+
+MixerPointer build_mamba(const MixerContext& context, const Options& options) {
+  return std::make_shared<Mamba>(context, options);
+}
+
+}  // namespace mneme

@@ -1,0 +1,101 @@
+#include "mixers/mamba2.h"
+
+#include <cmath>
+
+#include "catalog/mamba2.h"
+#include "mixers/depthwise_conv.h"
+#include "mixers/gated_scan_op.h"
+#include "mixers/rms_norm.h"
+#include "mixers/step_size.h"
+
+namespace mneme {
+namespace {
+
+class Mamba2 : public Mixer, public SelfInitialised {
+ public:
+  Mamba2(const MixerContext& context, const Options& options)
+      : w_(mamba2_widths(context, options)), norm_before_gate_(options.flag("norm_before_gate")) {
+    const std::int64_t D = context.width;
+    const auto linear = [&](const char* name, std::int64_t in, std::int64_t out) {
+      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(options.flag("bias"))));
+    };
+    in_proj_ = linear("in_proj", D, w_.inner + w_.convolved() + w_.heads);
+    conv1d_ = register_module("conv1d", std::make_shared<DepthwiseConv>(w_.convolved(), options.integer("d_conv"),
+                                                                        options.flag("conv_bias")));
+    dt_bias_ = register_parameter("dt_bias", torch::zeros({w_.heads}));
+    A_log_ = register_parameter("A_log", torch::zeros({w_.heads}));
+    skip_ = register_parameter("D", torch::ones({options.flag("D_has_hdim") ? w_.inner : w_.heads}));
+    const std::int64_t parts = options.text("norm_group_size") == "d_inner" ? 1 : w_.groups;
+    norm_ = register_module("norm", std::make_shared<RmsNorm>(w_.inner, options.real("norm_eps"), true, parts));
+    out_proj_ = linear("out_proj", w_.inner, D);
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    const auto [z, convolved, dt] = projected(x);
+    const auto [q, k, u] = streams(conv1d_->forward(convolved));
+    const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
+    return output(gated_scan(q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
+  }
+
+  bool has_step() const override { return true; }
+
+  // S [B, H, N, P], then the window of the convolution.
+  MixerState initial_state(std::int64_t batch) const override {
+    return {{torch::zeros({batch, w_.heads, w_.state, w_.head}, A_log_.options().requires_grad(false)),
+             conv1d_->initial_window(batch)}};
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const auto [z, convolved, dt] = projected(x);
+    const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved));
+    const torch::Tensor delta = torch::softplus(dt + dt_bias_);
+    return output(gated_scan_step(state.tensors[0], q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    draw.values(A_log_, prefix + "A_log", [](Random& random, std::int64_t) { return std::log(1.0 + 15.0 * random.uniform()); });
+    draw.values(dt_bias_, prefix + "dt_bias", [](Random& random, std::int64_t) { return initial_step_size(random); });
+    draw.constant(skip_, 1.0);
+  }
+
+ private:
+  torch::Tensor A() const { return -torch::exp(A_log_); }
+
+  // z first, then what is convolved, then the raw step sizes.
+  std::array<torch::Tensor, 3> projected(const torch::Tensor& x) {
+    const auto parts = in_proj_->forward(x).split_with_sizes({w_.inner, w_.convolved(), w_.heads}, -1);
+    return {parts[0], parts[1], parts[2]};
+  }
+
+  // C as queries and B as keys [.., G, N], the inputs [.., H, P].
+  std::array<torch::Tensor, 3> streams(const torch::Tensor& convolved) const {
+    const std::int64_t shared = w_.groups * w_.state;
+    const auto parts = torch::silu(convolved).split_with_sizes({w_.inner, shared, shared}, -1);
+    return {parts[2].unflatten(-1, {w_.groups, w_.state}), parts[1].unflatten(-1, {w_.groups, w_.state}),
+            parts[0].unflatten(-1, {w_.heads, w_.head})};
+  }
+
+  torch::Tensor output(const torch::Tensor& o, const torch::Tensor& u, const torch::Tensor& z) {
+    const torch::Tensor skip = skip_.size(0) == w_.heads ? skip_.unsqueeze(1) : skip_.view({w_.heads, w_.head});
+    torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);
+    const torch::Tensor gate = torch::silu(z);
+    y = norm_before_gate_ ? norm_->forward(y) * gate : norm_->forward(y * gate);
+    return out_proj_->forward(y);
+  }
+
+  Mamba2Widths w_;
+  bool norm_before_gate_;
+  torch::nn::Linear in_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<DepthwiseConv> conv1d_;
+  std::shared_ptr<RmsNorm> norm_;
+  torch::Tensor dt_bias_, A_log_;  // [H]
+  torch::Tensor skip_;             // [H], or [E]
+};
+
+}  // namespace
+
+MixerPointer build_mamba2(const MixerContext& context, const Options& options) {
+  return std::make_shared<Mamba2>(context, options);
+}
+
+}  // namespace mneme
