@@ -2,6 +2,7 @@
 
 #include "catalog/attention.h"
 #include "catalog/mixer_entry.h"
+#include "catalog/rwkv.h"
 #include "catalog/state_mixers.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -24,6 +25,7 @@ const MixerEntry& find(const std::vector<MixerEntry>& list, std::string_view kin
 const std::vector<MixerEntry>& mixer_catalog() {
   static const std::vector<MixerEntry> list = {
       attention_entry(),
+      rwkv4_entry(),
   };
   return list;
 }
@@ -33,6 +35,7 @@ const std::vector<MixerEntry>& state_mixer_catalog() {
       mlp_entry(),
       glu_entry(),
       identity_entry(),
+      rwkv4_channel_mix_entry(),
   };
   return list;
 }

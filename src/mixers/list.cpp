@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "mixers/attention.h"
 #include "mixers/mixer.h"
+#include "mixers/rwkv4.h"
 #include "mixers/state_mixers.h"
 
 namespace mneme {
@@ -16,6 +17,8 @@ struct Builder {
 // The one list that joins torch modules to the catalog.
 constexpr Builder kBuilders[] = {
     {"attention", build_attention},
+    {"rwkv4", build_rwkv4},
+    {"rwkv4_channel_mix", build_rwkv4_channel_mix},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mixers/attention_cases.h"
+#include "mixers/delta_cases.h"
 #include "mixers/mixer.h"
 #include "mixers/path.h"
 
@@ -17,7 +18,7 @@ std::vector<MixerCase> cases() {
   std::vector<MixerCase> list;
   for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
     for (const MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
-  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases()})
+  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases(), testing::delta_cases()})
     list.insert(list.end(), family.begin(), family.end());
   return list;
 }
