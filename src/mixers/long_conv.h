@@ -1,0 +1,14 @@
+// Causal convolution along the sequence with a kernel of any length, differentiable in both arguments:
+//   y[b, t, c] = sum_{j <= t, j < K} kernel[j, c] * x[b, t-j, c]
+#pragma once
+
+#include "mixers/torch.h"
+
+namespace mneme {
+
+// x [B, L, C], kernel [K, C] -> [B, L, C]. Direct sums on the float32 CPU path (causal to the bit) up to the
+// length at which the fast Fourier transform is faster; the transform on every other path, where outputs before
+// a changed token may move by rounding.
+torch::Tensor long_conv(const torch::Tensor& x, const torch::Tensor& kernel);
+
+}  // namespace mneme

@@ -1,0 +1,49 @@
+#include "mixers/long_conv.h"
+
+#include <gtest/gtest.h>
+
+#include "mixers/path.h"
+
+namespace mneme {
+namespace {
+
+struct Outcome {
+  torch::Tensor y, dx, dk;
+};
+
+Outcome differentiate(const torch::Tensor& x_in, const torch::Tensor& kernel_in, const torch::Tensor& dy) {
+  torch::Tensor x = x_in.detach().clone().requires_grad_(true), kernel = kernel_in.detach().clone().requires_grad_(true);
+  const torch::Tensor y = long_conv(x, kernel);
+  y.backward(dy);
+  return {y.detach(), x.grad(), kernel.grad()};
+}
+
+double distance(const torch::Tensor& a, const torch::Tensor& b) {
+  return ((a - b).abs().max() / b.abs().max()).item<double>();
+}
+
+TEST(MixersLongConv, DirectSumsAndTransformsAgree) {
+  torch::manual_seed(1);
+  struct Shape {
+    std::int64_t L, K;
+  };
+  for (const auto& [L, K] : {Shape{1, 1}, Shape{1, 4}, Shape{30, 30}, Shape{30, 7}, Shape{17, 40}}) {
+    const torch::Tensor x = torch::randn({3, L, 5}), kernel = torch::randn({K, 5}), dy = torch::randn({3, L, 5});
+    const Outcome direct = differentiate(x, kernel, dy);
+    const ScopedComposed composed;
+    const Outcome transformed = differentiate(x, kernel, dy);
+    // Worst seen: 4e-7.
+    EXPECT_LT(distance(direct.y, transformed.y), 5e-6) << L << ", " << K;
+    EXPECT_LT(distance(direct.dx, transformed.dx), 5e-6) << L << ", " << K;
+    EXPECT_LT(distance(direct.dk, transformed.dk), 5e-6) << L << ", " << K;
+  }
+}
+
+TEST(MixersLongConv, TakesTensorsThatAreNotContiguous) {
+  torch::manual_seed(1);
+  const torch::Tensor x = torch::randn({2, 4, 6}).transpose(1, 2), kernel = torch::randn({4, 6}).t();
+  EXPECT_TRUE(torch::equal(long_conv(x, kernel), long_conv(x.contiguous(), kernel.contiguous())));
+}
+
+}  // namespace
+}  // namespace mneme
