@@ -8,6 +8,7 @@
 #include "catalog/recurrent.h"
 #include "catalog/retention.h"
 #include "catalog/s4.h"
+#include "catalog/rwkv.h"
 #include "catalog/state_mixers.h"
 #include "catalog/transformer.h"
 #include "core/error.h"
@@ -43,6 +44,7 @@ const std::vector<MixerEntry>& mixer_catalog() {
       linear_attention_entry(),
       retnet_entry(),
       gla_entry(),
+      rwkv4_entry(),
   };
   return list;
 }
@@ -52,6 +54,7 @@ const std::vector<MixerEntry>& state_mixer_catalog() {
       mlp_entry(),
       glu_entry(),
       identity_entry(),
+      rwkv4_channel_mix_entry(),
   };
   return list;
 }

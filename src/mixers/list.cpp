@@ -10,6 +10,7 @@
 #include "mixers/recurrent.h"
 #include "mixers/retention.h"
 #include "mixers/s4d.h"
+#include "mixers/rwkv4.h"
 #include "mixers/state_mixers.h"
 #include "mixers/transformer.h"
 
@@ -36,6 +37,8 @@ constexpr Builder kBuilders[] = {
     {"linear_attention", build_linear_attention},
     {"retnet", build_retnet},
     {"gla", build_gla},
+    {"rwkv4", build_rwkv4},
+    {"rwkv4_channel_mix", build_rwkv4_channel_mix},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},

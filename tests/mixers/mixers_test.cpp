@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "mixers/attention_cases.h"
+#include "mixers/delta_cases.h"
 #include "mixers/linear_cases.h"
 #include "mixers/mixer.h"
 #include "mixers/path.h"
+#include "mixers/recurrent_cases.h"
 
 namespace mneme {
 namespace {
@@ -18,7 +20,8 @@ std::vector<MixerCase> cases() {
   std::vector<MixerCase> list;
   for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
     for (const MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
-  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases(), testing::linear_cases()})
+  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases(), testing::delta_cases(),
+                             testing::linear_cases(), testing::recurrent_cases()})
     list.insert(list.end(), family.begin(), family.end());
   return list;
 }

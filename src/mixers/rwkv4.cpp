@@ -1,0 +1,144 @@
+#include "mixers/rwkv4.h"
+
+#include <cmath>
+
+#include "mixers/token_shift.h"
+#include "mixers/wkv_op.h"
+
+namespace mneme {
+namespace {
+
+torch::nn::Linear projection(std::int64_t in, std::int64_t out) {
+  return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false));
+}
+
+// What both mixes share: learned blends of a token with its predecessor.
+class Shifted : public Mixer, public SelfInitialised {
+ public:
+  explicit Shifted(const MixerContext& context)
+      : D_(context.width), ratios_(context.layer, context.layers) {}
+
+  bool has_step() const override { return true; }
+
+ protected:
+  torch::Tensor register_mix(const std::string& name) { return register_parameter(name, torch::zeros({1, 1, D_})); }
+
+  // (c / D)^power + extra
+  void initialise_mix(const Draw& draw, const std::string& prefix, const std::string& name, double power, double extra) {
+    draw.values(named_parameters(false)[name], prefix + name, [&](Random&, std::int64_t c) {
+      return std::pow(static_cast<double>(c) / static_cast<double>(D_), power) + extra;
+    });
+  }
+
+  std::int64_t D_;
+  LayerRatios ratios_;
+};
+
+class Rwkv4 : public Shifted {
+ public:
+  Rwkv4(const MixerContext& context, const Options&) : Shifted(context) {
+    time_decay_ = register_parameter("time_decay", torch::zeros({D_}));
+    time_first_ = register_parameter("time_first", torch::zeros({D_}));
+    mix_k_ = register_mix("time_mix_k");
+    mix_v_ = register_mix("time_mix_v");
+    mix_r_ = register_mix("time_mix_r");
+    key_ = register_module("key", projection(D_, D_));
+    value_ = register_module("value", projection(D_, D_));
+    receptance_ = register_module("receptance", projection(D_, D_));
+    output_ = register_module("output", projection(D_, D_));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    const auto [k, v, r] = streams(x, previous_tokens(x));
+    return output_->forward(r * wkv(k, v, decay(), time_first_));
+  }
+
+  // p, q, o of the average, and the previous input.
+  MixerState initial_state(std::int64_t batch) const override {
+    const auto options = time_decay_.options().requires_grad(false);
+    const WkvState past = WkvState::initial(batch, D_, options);
+    return {{past.p, past.q, past.o, torch::zeros({batch, D_}, options)}};
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const auto [k, v, r] = streams(x.unsqueeze(1), state.tensors[3].unsqueeze(1));
+    WkvState past{state.tensors[0], state.tensors[1], state.tensors[2]};
+    const torch::Tensor y = wkv_step(past, k.squeeze(1), v.squeeze(1), decay(), time_first_);
+    state.tensors = {past.p, past.q, past.o, x};
+    return output_->forward(r.squeeze(1) * y);
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    draw.values(time_decay_, prefix + "time_decay", [&](Random&, std::int64_t c) {
+      return -5.0 + 8.0 * std::pow(channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
+    });
+    draw.values(time_first_, prefix + "time_first", [](Random&, std::int64_t c) {
+      return std::log(0.3) + 0.5 * static_cast<double>((c + 1) % 3 - 1);
+    });
+    initialise_mix(draw, prefix, "time_mix_k", ratios_.falling, 0.0);
+    initialise_mix(draw, prefix, "time_mix_v", ratios_.falling, 0.3 * ratios_.rising);
+    initialise_mix(draw, prefix, "time_mix_r", 0.5 * ratios_.falling, 0.0);
+  }
+
+ private:
+  torch::Tensor decay() const { return -torch::exp(time_decay_); }
+
+  // k, v, r [B, L, D] of tokens x whose predecessors are `previous`.
+  std::array<torch::Tensor, 3> streams(const torch::Tensor& x, const torch::Tensor& previous) {
+    return {key_->forward(torch::lerp(previous, x, mix_k_)), value_->forward(torch::lerp(previous, x, mix_v_)),
+            torch::sigmoid(receptance_->forward(torch::lerp(previous, x, mix_r_)))};
+  }
+
+  torch::Tensor time_decay_, time_first_, mix_k_, mix_v_, mix_r_;
+  torch::nn::Linear key_{nullptr}, value_{nullptr}, receptance_{nullptr}, output_{nullptr};
+};
+
+class Rwkv4ChannelMix : public Shifted {
+ public:
+  Rwkv4ChannelMix(const MixerContext& context, const Options& options) : Shifted(context) {
+    const std::int64_t hidden = options.integer("hidden_mult") * D_;
+    mix_k_ = register_mix("time_mix_k");
+    mix_r_ = register_mix("time_mix_r");
+    key_ = register_module("key", projection(D_, hidden));
+    receptance_ = register_module("receptance", projection(D_, D_));
+    value_ = register_module("value", projection(hidden, D_));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, previous_tokens(x)); }
+
+  // The previous input.
+  MixerState initial_state(std::int64_t batch) const override {
+    return {{torch::zeros({batch, D_}, mix_k_.options().requires_grad(false))}};
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const torch::Tensor y = mix(x.unsqueeze(1), state.tensors[0].unsqueeze(1)).squeeze(1);
+    state.tensors[0] = x;
+    return y;
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    for (const char* name : {"time_mix_k", "time_mix_r"}) initialise_mix(draw, prefix, name, ratios_.falling, 0.0);
+  }
+
+ private:
+  torch::Tensor mix(const torch::Tensor& x, const torch::Tensor& previous) {
+    const torch::Tensor k = torch::relu(key_->forward(torch::lerp(previous, x, mix_k_)));  // [B, L, hidden]
+    return torch::sigmoid(receptance_->forward(torch::lerp(previous, x, mix_r_))) * value_->forward(k * k);
+  }
+
+  torch::Tensor mix_k_, mix_r_;
+  torch::nn::Linear key_{nullptr}, receptance_{nullptr}, value_{nullptr};
+};
+
+}  // namespace
+
+MixerPointer build_rwkv4(const MixerContext& context, const Options& options) {
+  return std::make_shared<Rwkv4>(context, options);
+}
+
+MixerPointer build_rwkv4_channel_mix(const MixerContext& context, const Options& options) {
+  return std::make_shared<Rwkv4ChannelMix>(context, options);
+}
+
+}  // namespace mneme
