@@ -47,7 +47,8 @@ class Bits : public Task {
     const auto bits = out.tokens.first(bit_count(out.tokens.size()));
     for (std::size_t t = 0; t < bits.size();) {
       std::uint32_t word = random.bits();
-      for (int used = 0; used < 32 && t < bits.size(); ++used, word >>= 1) bits[t++] = static_cast<std::int32_t>(word & 1);
+      for (int used = 0; used < 32 && t < bits.size(); ++used, word >>= 1)
+        bits[t++] = static_cast<std::int32_t>(word & 1);
     }
     if (!cumulative_) out.tokens.back() = kEnd;
     label(out.tokens, out.labels);
@@ -94,7 +95,7 @@ std::unique_ptr<Task> build(const Options& options) {
 }
 
 constexpr const char* kCitation = "Arora et al. 2023, Zoology (circuits in its code)";
-const std::vector<GeneralisationAxis> kLonger = {{"length", {128, 256, 512, 1024}, "longer sequences"}};
+std::vector<GeneralisationAxis> longer_sequences() { return {{"length", {128, 256, 512, 1024}, "longer sequences"}}; }
 
 }  // namespace
 
@@ -106,7 +107,7 @@ TaskEntry parity_entry() {
       .layout = "length - 1 random bits, then the end token 2, where the parity of the ones is asked.",
       .options = {integer_field("length", 64, 2, 1 << 22, "tokens in a sequence, the end token included")},
       .metrics = {"accuracy"},
-      .axes = kLonger,
+      .axes = longer_sequences(),
       .build = build<Statistic::parity, false>,
   };
 }
@@ -119,7 +120,7 @@ TaskEntry majority_entry() {
       .layout = "length - 1 random bits, then the end token 2, where 1 is asked if more than half are ones, else 0.",
       .options = {integer_field("length", 64, 2, 1 << 22, "tokens in a sequence, the end token included")},
       .metrics = {"accuracy"},
-      .axes = kLonger,
+      .axes = longer_sequences(),
       .build = build<Statistic::majority, false>,
   };
 }
@@ -132,7 +133,7 @@ TaskEntry cumulative_parity_entry() {
       .layout = "length random bits; at each the parity of the ones up to and with it is asked.",
       .options = {integer_field("length", 64, 1, 1 << 22, "bits in a sequence")},
       .metrics = {"accuracy", "exact_match", "accuracy_by_position"},
-      .axes = kLonger,
+      .axes = longer_sequences(),
       .build = build<Statistic::parity, true>,
   };
 }
@@ -142,10 +143,11 @@ TaskEntry cumulative_majority_entry() {
       .name = "cumulative_majority",
       .summary = "whether at least half of the bits so far are ones, asked at each bit",
       .citation = kCitation,
-      .layout = "length random bits; at each 1 is asked if at least half of the bits up to and with it are ones, else 0.",
+      .layout =
+          "length random bits; at each 1 is asked if at least half of the bits up to and with it are ones, else 0.",
       .options = {integer_field("length", 64, 1, 1 << 22, "bits in a sequence")},
       .metrics = {"accuracy", "exact_match", "accuracy_by_position"},
-      .axes = kLonger,
+      .axes = longer_sequences(),
       .build = build<Statistic::majority, true>,
   };
 }

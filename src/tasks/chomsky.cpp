@@ -112,7 +112,9 @@ TaskEntry chomsky_entry(std::string name, std::string summary, std::string layou
       .layout = std::move(layout),
       .options = std::move(options),
       .metrics = {"accuracy", "exact_match"},
-      .axes = {{"max_length", {50, 60, 70, 80, 90, 100}, "longer inputs, all of that length",
+      .axes = {{"max_length",
+                {50, 60, 70, 80, 90, 100},
+                "longer inputs, all of that length",
                 [](Options& moved) { moved.set("min_length", moved.integer("max_length")); }}},
       .build = build,
   };

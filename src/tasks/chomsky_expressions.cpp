@@ -72,8 +72,13 @@ class ModularArithmeticBrackets : public ChomskyRule {
  private:
   static Signs signs(const Options& options) {
     const auto m = static_cast<std::int32_t>(options.integer("modulus"));
-    return {.modulus = m, .plus = m, .minus = m + 1, .times = options.flag("multiply") ? m + 2 : Signs::kNone,
-            .open = m + 3, .close = m + 4, .unknown = m + 5};
+    return {.modulus = m,
+            .plus = m,
+            .minus = m + 1,
+            .times = options.flag("multiply") ? m + 2 : Signs::kNone,
+            .open = m + 3,
+            .close = m + 4,
+            .unknown = m + 5};
   }
   Signs signs_;
 };
@@ -82,7 +87,12 @@ class SolveEquation : public ChomskyRule {
  public:
   explicit SolveEquation(const Options& options) {
     const auto m = static_cast<std::int32_t>(options.integer("modulus"));
-    signs_ = {.modulus = m, .plus = m, .minus = m + 1, .times = Signs::kNone, .open = m + 2, .close = m + 3,
+    signs_ = {.modulus = m,
+              .plus = m,
+              .minus = m + 1,
+              .times = Signs::kNone,
+              .open = m + 2,
+              .close = m + 3,
               .unknown = m + 4};
   }
 
@@ -126,11 +136,11 @@ class SolveEquation : public ChomskyRule {
 std::vector<TaskEntry> chomsky_expression_entries() {
   const Field modulus = integer_field("modulus", 5, 2, 1000, "values are taken modulo this");
   return {
-      chomsky_entry("modular_arithmetic_brackets", "the value of a bracketed expression, modulo 5",
-                    "An expression of n tokens: d, -d, (d), (-d) or (left + right), (left - right), with multiply also\n"
-                    "(left * right); + - * ( ) are modulus to modulus + 4 | _ : its value modulo modulus.",
-                    1, build_rule<ModularArithmeticBrackets>,
-                    {modulus, flag_field("multiply", false, "use * too")}),
+      chomsky_entry(
+          "modular_arithmetic_brackets", "the value of a bracketed expression, modulo 5",
+          "An expression of n tokens: d, -d, (d), (-d) or (left + right), (left - right), with multiply also\n"
+          "(left * right); + - * ( ) are modulus to modulus + 4 | _ : its value modulo modulus.",
+          1, build_rule<ModularArithmeticBrackets>, {modulus, flag_field("multiply", false, "use * too")}),
       chomsky_entry("solve_equation", "the digit that x stands for in a bracketed equation, modulo 5",
                     "expression = digit, n tokens in all, one digit of the expression replaced by x;\n"
                     "+ - ( ) x = are modulus to modulus + 5 | _ : the digit that x stands for.",

@@ -91,8 +91,8 @@ class ModularArithmetic : public ChomskyRule {
 
 std::vector<TaskEntry> chomsky_regular_entries() {
   std::vector<TaskEntry> entries = {
-      chomsky_entry("parity_check", "whether the number of ones is odd", "n bits | _ : 1 if the number of ones is odd, else 0.",
-                    1, build_rule<ParityCheck>),
+      chomsky_entry("parity_check", "whether the number of ones is odd",
+                    "n bits | _ : 1 if the number of ones is odd, else 0.", 1, build_rule<ParityCheck>),
       chomsky_entry("even_pairs", "whether the number of unequal neighbours is odd",
                     "n bits | _ : 1 if the number of unequal neighbours (01 and 10) is odd, else 0.", 1,
                     build_rule<EvenPairs>),

@@ -147,12 +147,14 @@ std::vector<TaskEntry> chomsky_string_entries() {
       chomsky_entry("bucket_sort", "the input sorted", "n symbols | n empty: the same symbols in order.", 1,
                     build_rule<BucketSort>, {integer_field("symbols", 5, 2, 1000, "different symbols")}),
       chomsky_entry("missing_duplicate_string", "the missing symbol of a string written twice",
-                    "n/2 bits twice, one of them replaced by 2 (shown ?), an odd n ends in 3 | _ : the replaced bit.", 2,
-                    build_rule<MissingDuplicateString>),
-      chomsky_entry("stack_manipulation", "a stack after a row of pushes and pops",
-                    "A stack of bits, bottom first, then actions 2, 3, 4 (pop, push 0, push 1; shown - +0 +1), n in all | n + 1 empty:\n"
-                    "the final stack, top first, then 2; what is left of them is not asked. Popping an empty stack does nothing.",
-                    1, build_rule<StackManipulation>),
+                    "n/2 bits twice, one of them replaced by 2 (shown ?), an odd n ends in 3 | _ : the replaced bit.",
+                    2, build_rule<MissingDuplicateString>),
+      chomsky_entry(
+          "stack_manipulation", "a stack after a row of pushes and pops",
+          "A stack of bits, bottom first, then actions 2, 3, 4 (pop, push 0, push 1; shown - +0 +1), n in all | n + 1 "
+          "empty:\n"
+          "the final stack, top first, then 2; what is left of them is not asked. Popping an empty stack does nothing.",
+          1, build_rule<StackManipulation>),
   };
 }
 

@@ -102,7 +102,8 @@ std::unique_ptr<Task> build(const Options& options) {
   const std::int64_t pairs = options.integer("pairs"), side = grid_side(pairs);
   if (side * side != pairs)
     options.reject("pairs", fmt::format("a square number: all combinations of as many first as second keys, "
-                                        "for example {} or {}", side * side, (side + 1) * (side + 1)));
+                                        "for example {} or {}",
+                                        side * side, (side + 1) * (side + 1)));
   check_recall_sizes(options, 3, 3 * pairs);
   return std::make_unique<CompositionalMqar>(options);
 }
@@ -118,9 +119,10 @@ TaskEntry compositional_mqar_entry() {
       .name = "compositional_mqar",
       .summary = "recall by two keys together: neither alone tells the value",
       .citation = "Arora et al. 2023, Zoology (compositional_mqar in its code)",
-      .layout = "first-key second-key value ... (pairs triples: every combination of sqrt(pairs) first and as many\n"
-                "second keys, shuffled), then slots of three tokens: first-key second-key filler.\n"
-                "The value is asked at the second key. First keys, second keys and values are thirds of the vocabulary.",
+      .layout =
+          "first-key second-key value ... (pairs triples: every combination of sqrt(pairs) first and as many\n"
+          "second keys, shuffled), then slots of three tokens: first-key second-key filler.\n"
+          "The value is asked at the second key. First keys, second keys and values are thirds of the vocabulary.",
       .options =
           {
               integer_field("length", 66, 6, 1 << 20, "tokens in a sequence, a multiple of 3"),

@@ -55,8 +55,7 @@ class Copy : public Task {
     std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
     for (const CopyPiece& piece : pieces(tokens)) {
       if (piece.end() > context_) continue;
-      for (std::size_t i = 0; i < piece.answer_length; ++i)
-        labels[piece.answer - 1 + i] = tokens[piece.source + i];
+      for (std::size_t i = 0; i < piece.answer_length; ++i) labels[piece.answer - 1 + i] = tokens[piece.source + i];
       labels[piece.end() - 2] = strings_.stop();
     }
     return labels;
@@ -69,8 +68,10 @@ class Copy : public Task {
       for (std::size_t t = piece.answer; t < std::min(piece.end(), roles.size()); ++t) roles[t] = Role::answer;
     }
     for (std::size_t t = 0; t < roles.size(); ++t) {
-      if (example.tokens[t] == strings_.padding()) roles[t] = Role::padding;
-      else if (example.tokens[t] >= strings_.begin()) roles[t] = Role::marker;
+      if (example.tokens[t] == strings_.padding())
+        roles[t] = Role::padding;
+      else if (example.tokens[t] >= strings_.begin())
+        roles[t] = Role::marker;
     }
     return roles;
   }
@@ -135,11 +136,12 @@ TaskEntry copy_entry() {
       .name = "copy",
       .summary = "repeat a string of letters, or what follows an n-gram of it",
       .citation = "Jelassi et al. 2024, Repeat After Me: Transformers are Better than State Space Models at Copying",
-      .layout = "copy: $ s | s .   prefix_ngram: $ g | s | answer .   suffix_ngram: $ s | g answer .\n"
-                "duplicate_ngram: copy of a string in which one n-gram was replaced by another everywhere.\n"
-                "The answer is what follows the first g in s. Asked: each letter of the answer and the `.`, one position\n"
-                "before it stands. Training: texts fill the context one after another, the last one is cut off and not\n"
-                "asked; validation and test: one text a row, padded with *. Tokens: letters from 0, then $ | . *",
+      .layout =
+          "copy: $ s | s .   prefix_ngram: $ g | s | answer .   suffix_ngram: $ s | g answer .\n"
+          "duplicate_ngram: copy of a string in which one n-gram was replaced by another everywhere.\n"
+          "The answer is what follows the first g in s. Asked: each letter of the answer and the `.`, one position\n"
+          "before it stands. Training: texts fill the context one after another, the last one is cut off and not\n"
+          "asked; validation and test: one text a row, padded with *. Tokens: letters from 0, then $ | . *",
       .options =
           {
               integer_field("min_length", 5, 1, 1 << 16, "letters in the shortest string"),
@@ -152,7 +154,9 @@ TaskEntry copy_entry() {
               integer_field("answer", 0, 0, 1 << 16, "letters of the answer; 0: all of it"),
           },
       .metrics = {"string_accuracy", "character_accuracy", "accuracy", "accuracy_by_position", "accuracy_by_distance"},
-      .axes = {{"max_length", {20, 30, 40, 50, 100, 200, 300, 1000}, "longer strings, all of that length",
+      .axes = {{"max_length",
+                {20, 30, 40, 50, 100, 200, 300, 1000},
+                "longer strings, all of that length",
                 [](Options& options) {
                   const std::int64_t length = options.integer("max_length");
                   options.set("min_length", length);

@@ -15,8 +15,8 @@ enum class CopyVariant { copy, prefix_ngram, suffix_ngram, duplicate_ngram };
 
 // One written string: `$ s | s .` or its variants; positions count from the start of the text.
 struct CopyPiece {
-  std::size_t begin = 0;          // of `$`
-  std::size_t string = 0;         // first letter of s
+  std::size_t begin = 0;   // of `$`
+  std::size_t string = 0;  // first letter of s
   std::size_t string_length = 0;
   std::size_t ngram = 0;          // first letter of the n-gram, where there is one
   std::size_t source = 0;         // the letter of s where the answer starts
@@ -47,9 +47,7 @@ class CopyStrings {
   std::size_t ngram_length() const { return has_ngram() ? static_cast<std::size_t>(ngram_) : 0; }
 
  private:
-  bool has_ngram() const {
-    return variant_ == CopyVariant::prefix_ngram || variant_ == CopyVariant::suffix_ngram;
-  }
+  bool has_ngram() const { return variant_ == CopyVariant::prefix_ngram || variant_ == CopyVariant::suffix_ngram; }
   void draw_string(Random& random, std::span<std::int32_t> string) const;
   // Copies one of the string's n-grams into `quote`; where in the string what follows it starts.
   std::size_t quote_ngram(Random& random, std::span<std::int32_t> string, std::span<std::int32_t> quote) const;

@@ -75,10 +75,14 @@ class Copying : public Task {
     bool recall = false;
     for (std::size_t t = 0; t < roles.size(); ++t) {
       const std::int32_t token = example.tokens[t];
-      if (token == padding()) roles[t] = Role::padding;
-      else if (token == indicator()) roles[t] = Role::marker, recall = true;
-      else if (recall) roles[t] = Role::answer;
-      else if (token != kBlank) roles[t] = Role::data;
+      if (token == padding())
+        roles[t] = Role::padding;
+      else if (token == indicator())
+        roles[t] = Role::marker, recall = true;
+      else if (recall)
+        roles[t] = Role::answer;
+      else if (token != kBlank)
+        roles[t] = Role::data;
     }
     return roles;
   }
@@ -132,8 +136,9 @@ std::vector<GeneralisationAxis> copying_axes() {
           {"pattern", {10, 20, 30, 40, 50, 60, 70, 80, 90, 100}, "more to remember"}};
 }
 
-const std::vector<std::string> kCopyingMetrics = {"accuracy", "exact_match", "accuracy_by_position",
-                                                  "accuracy_by_distance"};
+std::vector<std::string> copying_metrics() {
+  return {"accuracy", "exact_match", "accuracy_by_position", "accuracy_by_distance"};
+}
 
 }  // namespace
 
@@ -142,12 +147,15 @@ TaskEntry copying_entry() {
       .name = "copying",
       .summary = "remember a pattern over a stretch of blanks, then write it down",
       .citation = "Arjovsky et al. 2016, Unitary Evolution Recurrent Neural Networks; Hochreiter and Schmidhuber 1997",
-      .layout = "pattern data tokens | blanks - 1 blanks | indicator | pattern blanks, where the data are asked in order.\n"
-                "Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2. Length blanks + 2 * pattern.",
+      .layout =
+          "pattern data tokens | blanks - 1 blanks | indicator | pattern blanks, where the data are asked in order.\n"
+          "Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2. Length blanks + 2 * pattern.",
       .options = copying_options(),
-      .metrics = kCopyingMetrics,
+      .metrics = copying_metrics(),
       .axes = copying_axes(),
-      .build = [](const Options& options) -> std::unique_ptr<Task> { return std::make_unique<Copying>(options, false); },
+      .build = [](const Options& options) -> std::unique_ptr<Task> {
+        return std::make_unique<Copying>(options, false);
+      },
   };
 }
 
@@ -156,11 +164,12 @@ TaskEntry denoising_entry() {
       .name = "denoising",
       .summary = "remember data scattered among blanks, then write them down",
       .citation = "Jing et al. 2019, Gated Orthogonal Recurrent Units (denoise); also called selective copying",
-      .layout = "pattern data tokens at random places among blanks - 1 blanks | indicator | pattern blanks, where the\n"
-                "data are asked in order. Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2.\n"
-                "Length blanks + 2 * pattern.",
+      .layout =
+          "pattern data tokens at random places among blanks - 1 blanks | indicator | pattern blanks, where the\n"
+          "data are asked in order. Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2.\n"
+          "Length blanks + 2 * pattern.",
       .options = copying_options(),
-      .metrics = kCopyingMetrics,
+      .metrics = copying_metrics(),
       .axes = copying_axes(),
       .build = [](const Options& options) -> std::unique_ptr<Task> { return std::make_unique<Copying>(options, true); },
   };

@@ -83,7 +83,8 @@ std::unique_ptr<Task> build(const Options& options) {
   if (iti.size() > 2 || iti.front() > iti.back())
     options.reject("iti", "one number, or a list [shortest, longest] of two in order");
   if (options.integer("length") <= iti.front())
-    options.reject("length", fmt::format("more than the shortest interval {}, else the signal is never on", iti.front()));
+    options.reject("length",
+                   fmt::format("more than the shortest interval {}, else the signal is never on", iti.front()));
   return std::make_unique<Counting>(options);
 }
 
@@ -94,8 +95,9 @@ TaskEntry counting_entry() {
       .name = "counting",
       .summary = "predict the next step of a signal: on for a fixed time, off for a random one",
       .citation = "paper B, 3, 4.3 and appendix G: offset prediction with inter-stimulus and inter-trial intervals",
-      .layout = "A scalar signal of `length` steps, off (0) for a random time from iti, on (1) for isi steps, off, on, ...\n"
-                "It starts off and is cut at length. Input: all steps but the last; asked at each: the next step.",
+      .layout =
+          "A scalar signal of `length` steps, off (0) for a random time from iti, on (1) for isi steps, off, on, ...\n"
+          "It starts off and is cut at length. Input: all steps but the last; asked at each: the next step.",
       .options =
           {
               integer_field("length", 200, 3, 1 << 22, "steps of the signal; one more than inputs"),

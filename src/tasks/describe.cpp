@@ -41,7 +41,8 @@ std::string describe_task(const TaskEntry& entry) {
   text += shape.is_signal() ? fmt::format("  a signal of {} steps, one target a step\n", shape.length)
                             : fmt::format("  {} positions, {} tokens, {} classes, {:.4g} asked per training example\n",
                                           shape.length, shape.vocab, shape.classes, shape.asked);
-  text += fmt::format("  chance {:.4g}\n\nmetrics\n  {}\n\ngeneralisation\n", task->chance(), fmt::join(entry.metrics, ", "));
+  text += fmt::format("  chance {:.4g}\n\nmetrics\n  {}\n\ngeneralisation\n", task->chance(),
+                      fmt::join(entry.metrics, ", "));
   for (const GeneralisationAxis& axis : entry.axes)
     text += fmt::format("  {} = {}: {}\n", axis.option, fmt::join(axis.values, ", "), axis.help);
   return text + fmt::format("\nreference\n  {}\n", entry.citation);
@@ -52,8 +53,11 @@ Json task_json(const TaskEntry& entry) {
   const TaskShape shape = task->shape();
   Json options = Json::array(), axes = Json::array();
   for (const Field& field : entry.options)
-    options.push_back({{"name", field.name}, {"type", type_name(field.type)}, {"default", field.fallback},
-                       {"expected", field.expected()}, {"help", field.help}});
+    options.push_back({{"name", field.name},
+                       {"type", type_name(field.type)},
+                       {"default", field.fallback},
+                       {"expected", field.expected()},
+                       {"help", field.help}});
   for (const GeneralisationAxis& axis : entry.axes)
     axes.push_back({{"option", axis.option}, {"values", axis.values}, {"help", axis.help}});
   return {{"name", entry.name},
@@ -65,7 +69,10 @@ Json task_json(const TaskEntry& entry) {
           {"axes", std::move(axes)},
           {"chance", task->chance()},
           {"shape",
-           {{"length", shape.length}, {"vocab", shape.vocab}, {"classes", shape.classes}, {"asked", shape.asked},
+           {{"length", shape.length},
+            {"vocab", shape.vocab},
+            {"classes", shape.classes},
+            {"asked", shape.asked},
             {"signal", shape.is_signal()}}}};
 }
 

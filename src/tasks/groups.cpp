@@ -70,9 +70,8 @@ Group Group::permutations(std::int64_t n, bool even_only) {
 
   // A permutation of at most seven points packs into an integer, by which products are looked up.
   const auto packed = [](const Permutation& p) {
-    return std::accumulate(p.begin(), p.end(), std::size_t{0}, [](std::size_t sum, int i) {
-      return 8 * sum + static_cast<std::size_t>(i);
-    });
+    return std::accumulate(p.begin(), p.end(), std::size_t{0},
+                           [](std::size_t sum, int i) { return 8 * sum + static_cast<std::size_t>(i); });
   };
   std::vector<std::uint16_t> index(packed(elements.back()) + 1);
   std::vector<std::string> names;
@@ -91,7 +90,8 @@ Group Group::permutations(std::int64_t n, bool even_only) {
 }
 
 Group Group::direct_product(const Group& outer, const Group& inner) {
-  const auto outer_order = static_cast<std::int32_t>(outer.order_), inner_order = static_cast<std::int32_t>(inner.order_);
+  const auto outer_order = static_cast<std::int32_t>(outer.order_),
+             inner_order = static_cast<std::int32_t>(inner.order_);
   std::vector<std::string> names;
   std::vector<std::uint16_t> table;
   for (std::int32_t a = 0; a < outer_order * inner_order; ++a) {
@@ -109,8 +109,10 @@ std::string Group::trouble(std::string_view expression) {
   for (const std::string& part : split(expression, 'x')) {
     const auto factor = parse_factor(part);
     if (!factor)
-      return fmt::format("Z, A or S with a number from 1, or a product of such joined by x (Z60, A5, S3, A4xZ5), "
-                         "not '{}'", part);
+      return fmt::format(
+          "Z, A or S with a number from 1, or a product of such joined by x (Z60, A5, S3, A4xZ5), "
+          "not '{}'",
+          part);
     order = std::min(order * std::min(factor->order(), kLargestGroup + 1), kLargestGroup + 1);
   }
   if (order > kLargestGroup) return fmt::format("a group of at most {} elements", kLargestGroup);

@@ -9,12 +9,9 @@ namespace {
 
 class Induction : public Task {
  public:
-  explicit Induction(const Options& options)
-      : length_(options.integer("length")), vocab_(options.integer("vocab")) {}
+  explicit Induction(const Options& options) : length_(options.integer("length")), vocab_(options.integer("vocab")) {}
 
-  TaskShape shape() const override {
-    return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = 1};
-  }
+  TaskShape shape() const override { return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = 1}; }
 
   // Every token but the special one is equally likely to be the answer.
   double chance() const override { return 1.0 / static_cast<double>(vocab_ - 1); }
@@ -66,17 +63,21 @@ TaskEntry induction_entry() {
   return {
       .name = "induction",
       .summary = "induction head: one special token, and what stood behind it is asked at the end",
-      .citation = "Gu and Dao 2023, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 4.1.2 and E.1; "
-                  "Olsson et al. 2022, In-context Learning and Induction Heads",
-      .layout = "Random tokens; somewhere the special token (vocab - 1), which is followed by the answer;\n"
-                "the special token again at the last position, where the answer is asked.",
+      .citation =
+          "Gu and Dao 2023, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 4.1.2 and E.1; "
+          "Olsson et al. 2022, In-context Learning and Induction Heads",
+      .layout =
+          "Random tokens; somewhere the special token (vocab - 1), which is followed by the answer;\n"
+          "the special token again at the last position, where the answer is asked.",
       .options =
           {
               integer_field("length", 256, 3, 1 << 21, "tokens in a sequence"),
               integer_field("vocab", 16, 3, 1 << 24, "number of tokens, the special one included"),
           },
       .metrics = {"accuracy", "accuracy_by_distance"},
-      .axes = {{"length", {64, 128, 512, 1024, 2048, 4096, 16384, 65536, 262144, 1048576}, "longer sequences, to 2^20"}},
+      .axes = {{"length",
+                {64, 128, 512, 1024, 2048, 4096, 16384, 65536, 262144, 1048576},
+                "longer sequences, to 2^20"}},
       .build = build,
   };
 }

@@ -37,8 +37,8 @@ const std::vector<TaskEntry>& task_list() {
         cumulative_majority_entry(),
         vocab_majority_entry(),
     };
-    for (auto family : {chomsky_regular_entries(), chomsky_string_entries(), chomsky_expression_entries(),
-                        chomsky_number_entries()})
+    for (auto family :
+         {chomsky_regular_entries(), chomsky_string_entries(), chomsky_expression_entries(), chomsky_number_entries()})
       std::move(family.begin(), family.end(), std::back_inserter(entries));
     return entries;
   }();

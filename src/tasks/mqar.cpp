@@ -106,8 +106,10 @@ std::vector<std::int32_t> solve_pairs(std::span<const std::int32_t> tokens, std:
 std::vector<Role> pair_roles(const ExampleView& example, std::size_t pairs) {
   std::vector<Role> roles(example.tokens.size(), Role::filler);
   for (std::size_t t = 0; t < roles.size(); ++t) {
-    if (t < 2 * pairs) roles[t] = t % 2 == 0 ? Role::key : Role::value;
-    else if (example.labels[t] != kNotAsked) roles[t] = Role::query;
+    if (t < 2 * pairs)
+      roles[t] = t % 2 == 0 ? Role::key : Role::value;
+    else if (example.labels[t] != kNotAsked)
+      roles[t] = Role::query;
   }
   return roles;
 }
@@ -117,9 +119,10 @@ TaskEntry mqar_entry() {
       .name = "mqar",
       .summary = "multi-query associative recall: each key of the context is asked for once, later",
       .citation = "Arora et al. 2023, Zoology: Measuring and Improving Recall in Efficient Language Models",
-      .layout = "key value key value ... (2 * pairs tokens), then length/2 - pairs slots of two tokens.\n"
-                "Each key stands once more at the start of a slot and its value is asked there; the rest is filler.\n"
-                "Slot g is drawn first with weight (g + 1)^(power - 1), without replacement.",
+      .layout =
+          "key value key value ... (2 * pairs tokens), then length/2 - pairs slots of two tokens.\n"
+          "Each key stands once more at the start of a slot and its value is asked there; the rest is filler.\n"
+          "Slot g is drawn first with weight (g + 1)^(power - 1), without replacement.",
       .options =
           {
               integer_field("length", 64, 4, 1 << 20, "tokens in a sequence, even"),

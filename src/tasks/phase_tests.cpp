@@ -53,8 +53,8 @@ bool passes_two_isi(const SignalPair& signal, std::span<const float> outputs) {
 
 SignalPair double_isi_signal(const Timing& timing, std::int64_t gap) {
   const std::int64_t usual = usual_interval(timing);
-  return signal_from_segments(std::array<Segment, 5>{
-      {{false, usual}, {true, timing.isi}, {false, gap}, {true, timing.isi}, {false, usual}}});
+  return signal_from_segments(
+      std::array<Segment, 5>{{{false, usual}, {true, timing.isi}, {false, gap}, {true, timing.isi}, {false, usual}}});
 }
 
 bool passes_double_isi(const Timing& timing, std::int64_t gap, std::span<const float> outputs) {

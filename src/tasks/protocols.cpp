@@ -24,9 +24,7 @@ void TokenScore::add(std::span<const std::int32_t> predictions, std::span<const 
   row_shares_ += row.value();
 }
 
-double TokenScore::row_accuracy() const {
-  return rows_.of == 0 ? 0.0 : row_shares_ / static_cast<double>(rows_.of);
-}
+double TokenScore::row_accuracy() const { return rows_.of == 0 ? 0.0 : row_shares_ / static_cast<double>(rows_.of); }
 
 void DistanceScore::add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels,
                         std::span<const std::int32_t> sources) {
@@ -44,7 +42,8 @@ std::vector<DistanceScore::Bin> DistanceScore::bins() const {
   std::vector<Bin> bins;
   for (std::size_t exponent = 0; exponent < by_exponent_.size(); ++exponent)
     if (by_exponent_[exponent].of > 0)
-      bins.push_back({exponent == 0 ? 0 : std::int64_t{1} << exponent, std::int64_t{2} << exponent, by_exponent_[exponent]});
+      bins.push_back(
+          {exponent == 0 ? 0 : std::int64_t{1} << exponent, std::int64_t{2} << exponent, by_exponent_[exponent]});
   return bins;
 }
 
@@ -65,7 +64,8 @@ void StringScore::add(std::span<const std::int32_t> predictions, std::span<const
 }
 
 std::int64_t reached_length(std::vector<LengthScore> scores, double threshold) {
-  std::sort(scores.begin(), scores.end(), [](const LengthScore& a, const LengthScore& b) { return a.length < b.length; });
+  std::sort(scores.begin(), scores.end(),
+            [](const LengthScore& a, const LengthScore& b) { return a.length < b.length; });
   std::int64_t reached = 0;
   for (const LengthScore& score : scores) {
     if (!(score.accuracy > threshold)) break;

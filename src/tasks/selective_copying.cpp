@@ -82,8 +82,9 @@ TaskEntry selective_copying_entry() {
       .name = "selective_copying",
       .summary = "remember data scattered in long noise, then write them down at markers",
       .citation = "Gu and Dao 2023, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 4.1.1 and E.1",
-      .layout = "length tokens of noise (0) with `data` data tokens (1..vocab-2) at random places, then as many markers\n"
-                "(vocab - 1), where the data are asked in order.",
+      .layout =
+          "length tokens of noise (0) with `data` data tokens (1..vocab-2) at random places, then as many markers\n"
+          "(vocab - 1), where the data are asked in order.",
       .options =
           {
               integer_field("length", 4096, 1, 1 << 20, "tokens before the markers"),
@@ -92,7 +93,9 @@ TaskEntry selective_copying_entry() {
           },
       .metrics = {"accuracy", "exact_match", "accuracy_by_position", "accuracy_by_distance"},
       .axes = {{"length", {8192, 16384, 65536}, "longer noise"},
-               {"data", {32, 64, 128}, "more data, in a longer sequence where they need it",
+               {"data",
+                {32, 64, 128},
+                "more data, in a longer sequence where they need it",
                 [](Options& options) {
                   options.set("length", std::max(options.integer("length"), options.integer("data")));
                 }}},

@@ -62,8 +62,10 @@ std::string trimmed(std::string line) {
 Json numbers(std::span<const float> values) {
   Json list = Json::array();
   for (const float value : values) {
-    if (value == std::floor(value)) list.push_back(static_cast<std::int64_t>(value));
-    else list.push_back(value);
+    if (value == std::floor(value))
+      list.push_back(static_cast<std::int64_t>(value));
+    else
+      list.push_back(value);
   }
   return list;
 }

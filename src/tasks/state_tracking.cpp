@@ -23,7 +23,9 @@ class StateTracking : public Task {
   TaskShape shape() const override {
     const double mean = static_cast<double>(shortest_ + longest_) / 2;
     return {.length = longest_ + start_,
-            .vocab = group_.order() + (start_ ? 2 : shortest_ < longest_ ? 1 : 0),
+            .vocab = group_.order() + (start_                 ? 2
+                                       : shortest_ < longest_ ? 1
+                                                              : 0),
             .classes = group_.order() + (start_ ? 2 : 0),
             .asked = mean + static_cast<double>(start_)};
   }
@@ -92,18 +94,22 @@ TaskEntry state_tracking_entry() {
       .name = "state_tracking",
       .summary = "the running product of elements of a finite group",
       .citation = "Merrill et al. 2024, The Illusion of State in State-Space Models; Liu et al. 2023",
-      .layout = "length elements x_1 x_2 ... of the group, uniform; at each the product x_1 * ... * x_t is asked.\n"
-                "Elements are 0..order-1, identity 0, numbered as docs/tasks/state_tracking.md says.\n"
-                "Padding is the token `order`, the beginning (option bos) `order + 1`, asked as itself.",
+      .layout =
+          "length elements x_1 x_2 ... of the group, uniform; at each the product x_1 * ... * x_t is asked.\n"
+          "Elements are 0..order-1, identity 0, numbered as docs/tasks/state_tracking.md says.\n"
+          "Padding is the token `order`, the beginning (option bos) `order + 1`, asked as itself.",
       .options =
           {
               text_field("group", "A5", "Z_n, A_n, S_n or a product: Z60, A5, S3, A4xZ5; 2 to 2520 elements"),
               integer_field("length", 8, 1, 1 << 20, "elements in a sequence"),
-              integer_field("min_length", 0, 0, 1 << 20, "0: all are `length` long; else uniform from min_length to length"),
+              integer_field("min_length", 0, 0, 1 << 20,
+                            "0: all are `length` long; else uniform from min_length to length"),
               flag_field("bos", false, "begin with a marker in input and answer, as the reference code does"),
           },
       .metrics = {"accuracy", "exact_match", "accuracy_by_position"},
-      .axes = {{"length", {8, 16, 24, 32, 40, 64, 128, 256, 512}, "longer words: 2x to 5x, then 64 to 512",
+      .axes = {{"length",
+                {8, 16, 24, 32, 40, 64, 128, 256, 512},
+                "longer words: 2x to 5x, then 64 to 512",
                 [](Options& options) { options.set("min_length", 0); }}},
       .build = build,
   };

@@ -14,9 +14,7 @@ class VocabMajority : public Task {
   explicit VocabMajority(const Options& options)
       : length_(options.integer("length")), vocab_(options.integer("vocab")) {}
 
-  TaskShape shape() const override {
-    return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = 1};
-  }
+  TaskShape shape() const override { return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = 1}; }
 
   double chance() const override { return 1.0 / static_cast<double>(vocab_ - 1); }
 
@@ -84,8 +82,9 @@ TaskEntry vocab_majority_entry() {
       .name = "vocab_majority",
       .summary = "the most frequent token of the sequence, asked at the end",
       .citation = "Arora et al. 2023, Zoology (circuits in its code)",
-      .layout = "length - 1 random tokens from 1..vocab-1, then the end token 0, where the most frequent one is asked.\n"
-                "It is the only most frequent one: of several, the smallest replaces the first token that is another.",
+      .layout =
+          "length - 1 random tokens from 1..vocab-1, then the end token 0, where the most frequent one is asked.\n"
+          "It is the only most frequent one: of several, the smallest replaces the first token that is another.",
       .options =
           {
               integer_field("length", 64, 2, 1 << 22, "tokens in a sequence, the end token included"),

@@ -18,10 +18,10 @@ TEST(Plot, ARisingLineGoesFromBottomLeftToTopRight) {
   const auto lines = split(plot({{0, 0}, {100, 1}}, kFrame), '\n');
   ASSERT_EQ(lines.size(), 7u);
   EXPECT_EQ(lines[0], "t");
-  EXPECT_EQ(lines[1], "1 ┤             ⡠⠔⠊");
+  EXPECT_EQ(lines[1], "1 ┤             ⣀⠤⠒⠉");
   EXPECT_EQ(lines[2].substr(0, 5), "  ┤");
-  EXPECT_EQ(lines[4].substr(0, 11), "0 ┤⡠⠔");
-  EXPECT_EQ(lines[5], "   0     step 100");
+  EXPECT_EQ(lines[4].substr(0, 11), "0 ┤⣀⠤");
+  EXPECT_EQ(lines[5], "   0        step 100");
 }
 
 TEST(Plot, ValuesOutsideAreAtTheEdgeAndTheRestIsLeftOut) {

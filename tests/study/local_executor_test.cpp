@@ -93,7 +93,7 @@ TEST_F(LocalExecutor, RunsEverythingAndKeepsTheIndexUpToDate) {
   EXPECT_EQ(result.count(RunState::done), 3u);
   EXPECT_FALSE(result.interrupted);
   EXPECT_EQ(watcher.ends.size(), 3u);
-  EXPECT_EQ(watcher.slots, 2);
+  EXPECT_LE(watcher.slots, 2);  // a quick first worker may leave the second nothing to do
   EXPECT_GE(watcher.metrics, 3);
   EXPECT_THAT(watcher.notes, IsEmpty());
   for (std::size_t i = 0; i < runs.size(); ++i) {

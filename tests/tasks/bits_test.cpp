@@ -41,7 +41,8 @@ TEST(Bits, EndOfSequenceLabels) {
 }
 
 TEST(Bits, CumulativeLabels) {
-  const auto parity = make_task("cumulative_parity", {"length=6"}), majority = make_task("cumulative_majority", {"length=6"});
+  const auto parity = make_task("cumulative_parity", {"length=6"}),
+             majority = make_task("cumulative_majority", {"length=6"});
   for_all_bits(6, [&](const std::vector<std::int32_t>& bits) {
     std::vector<std::int32_t> odd, most;
     for (std::size_t t = 0; t < 6; ++t) {

@@ -129,7 +129,8 @@ TEST(Chomsky, SolveEquation) {
 }
 
 TEST(Chomsky, Strings) {
-  expect_answers("reverse_string", [](const Task&, const Tokens& input) { return Tokens(input.rbegin(), input.rend()); });
+  expect_answers("reverse_string",
+                 [](const Task&, const Tokens& input) { return Tokens(input.rbegin(), input.rend()); });
   expect_answers("duplicate_string", [](const Task&, const Tokens& input) {
     Tokens twice = input;
     twice.insert(twice.end(), input.begin(), input.end());

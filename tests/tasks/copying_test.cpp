@@ -31,7 +31,8 @@ RC_GTEST_PROP(Copying, HasTheLayoutOfArjovsky, ()) {
     if (name == "copying" && t < pattern) RC_ASSERT(token != 0);
   }
   RC_ASSERT(data.size() == pattern);
-  RC_ASSERT(std::vector<std::int32_t>(example.labels.end() - static_cast<std::ptrdiff_t>(pattern), example.labels.end()) == data);
+  RC_ASSERT(std::vector<std::int32_t>(example.labels.end() - static_cast<std::ptrdiff_t>(pattern),
+                                      example.labels.end()) == data);
   RC_ASSERT(count_asked(example) == pattern);
 }
 
@@ -43,8 +44,8 @@ TEST(Copying, MixturesArePaddedOnTheRight) {
   std::vector<double> counts(4);
   for (std::uint64_t i = 0; i < 4000; ++i) {
     const Example example = make_example(*task, i);
-    const auto indicator = static_cast<std::size_t>(
-        std::find(example.tokens.begin(), example.tokens.end(), 9) - example.tokens.begin());
+    const auto indicator =
+        static_cast<std::size_t>(std::find(example.tokens.begin(), example.tokens.end(), 9) - example.tokens.begin());
     std::size_t length = 0;
     while (length < 13 && example.tokens[length] != 10) ++length;
     const std::size_t pattern = length - indicator - 1, blanks = length - 2 * pattern;

@@ -68,7 +68,8 @@ TEST(Counting, ChanceIsWhatTheCurrentStepAllows) {
     double after[2][2] = {{0, 0}, {0, 0}}, total = 0;
     for (std::uint64_t i = 0; i < 20'000; ++i) {
       const Example example = make_example(*task, i);
-      for (std::size_t t = 0; t < example.signal.size(); ++t) ++after[example.signal[t] > 0][example.targets[t] > 0], ++total;
+      for (std::size_t t = 0; t < example.signal.size(); ++t)
+        ++after[example.signal[t] > 0][example.targets[t] > 0], ++total;
     }
     const double best = (std::max(after[0][0], after[0][1]) + std::max(after[1][0], after[1][1])) / total;
     EXPECT_NEAR(task->chance(), best, 2e-3) << options.size();
@@ -128,7 +129,8 @@ TEST(AppendixI, OneComplexStateErrsAtTheOnsetsOnly) {
 
 TEST(AppendixI, SinglePrecisionChangesNoPrediction) {
   for (const Setting& setting : kSettings) {
-    const auto task = make_task("counting", {"length=100000", "isi=" + std::to_string(setting.isi), "iti=" + setting.iti});
+    const auto task =
+        make_task("counting", {"length=100000", "isi=" + std::to_string(setting.isi), "iti=" + setting.iti});
     const Example example = make_example(*task, 0);
     EXPECT_EQ(one_state_outputs<float>(example.signal, setting.isi, 1.0F),
               one_state_outputs<double>(example.signal, setting.isi, 1.0));
@@ -160,7 +162,8 @@ TEST(AppendixI, NeedsToStartAtRest) {
 TEST(AppendixI, NeverRecoversFromAnInterruptedBurst) {
   const SignalPair broken = signal_from_segments(
       std::array<Segment, 6>{{{false, 30}, {true, 4}, {false, 30}, {true, 10}, {false, 30}, {true, 10}}});
-  const SignalPair after = {{broken.input.begin() + 40, broken.input.end()}, {broken.targets.begin() + 40, broken.targets.end()}};
+  const SignalPair after = {{broken.input.begin() + 40, broken.input.end()},
+                            {broken.targets.begin() + 40, broken.targets.end()}};
   const auto outputs = one_state_outputs<double>(broken.input, 10, 1.0);
   OffsetScore score;
   score.add(after.input, after.targets, std::span(outputs).subspan(40));

@@ -27,7 +27,8 @@ std::vector<WorkedExample> worked_examples(const std::string& text) {
   const std::string start = "```\n$ ";
   for (std::size_t at = text.find(start); at != text.npos; at = text.find(start, at + 1)) {
     const std::size_t command = at + start.size(), output = text.find('\n', command) + 1;
-    examples.push_back({text.substr(command, output - command - 1), text.substr(output, text.find("\n```", output) + 1 - output)});
+    examples.push_back(
+        {text.substr(command, output - command - 1), text.substr(output, text.find("\n```", output) + 1 - output)});
   }
   return examples;
 }
@@ -41,9 +42,12 @@ std::string run(std::string command) {
   std::int64_t count = 3;
   Split split = Split::train;
   for (std::size_t i = 3; i < words.size(); ++i) {
-    if (words[i] == "--n") count = std::stoll(words.at(++i));
-    else if (words[i] == "--split") split = parse_split(words.at(++i));
-    else assignments.push_back(words[i]);
+    if (words[i] == "--n")
+      count = std::stoll(words.at(++i));
+    else if (words[i] == "--split")
+      split = parse_split(words.at(++i));
+    else
+      assignments.push_back(words[i]);
   }
   return show_samples(find_task(words.at(2)), testing::task_options(words.at(2), assignments), 42, split, count,
                       {.colour = false, .width = 80});

@@ -86,34 +86,42 @@ TEST_P(GoldenHash, IsUnchanged) {
 TEST_P(GoldenHash, DoesNotDependOnOrderBatchesThreadsOrTheTaskObject) {
   const auto one = task(), another = task();
   const std::string expected = hash_of(*one, Split::train, in_order);
-  EXPECT_EQ(expected, hash_of(*another, Split::train, [](const auto& write) {
-    for (std::size_t i = kExamples; i > 0; --i) write(i - 1);
-  })) << "backwards";
-  EXPECT_EQ(expected, hash_of(*one, Split::train, [](const auto& write) {
-    std::vector<std::uint32_t> order(kExamples);
-    shuffled(order, 3, 4);
-    for (const std::uint32_t i : order) write(i);
-    for (const std::uint32_t i : order) write(i);
-  })) << "shuffled, twice";
+  EXPECT_EQ(expected, hash_of(*another, Split::train,
+                              [](const auto& write) {
+                                for (std::size_t i = kExamples; i > 0; --i) write(i - 1);
+                              }))
+      << "backwards";
+  EXPECT_EQ(expected, hash_of(*one, Split::train,
+                              [](const auto& write) {
+                                std::vector<std::uint32_t> order(kExamples);
+                                shuffled(order, 3, 4);
+                                for (const std::uint32_t i : order) write(i);
+                                for (const std::uint32_t i : order) write(i);
+                              }))
+      << "shuffled, twice";
   for (const std::size_t threads : {2, 7}) {
-    EXPECT_EQ(expected, hash_of(*one, Split::train, [threads](const auto& write) {
-      std::vector<std::thread> workers;
-      for (std::size_t worker = 0; worker < threads; ++worker)
-        workers.emplace_back([&write, worker, threads] {
-          for (std::size_t i = worker; i < kExamples; i += threads) write(i);
-        });
-      for (std::thread& worker : workers) worker.join();
-    })) << threads << " threads";
+    EXPECT_EQ(expected, hash_of(*one, Split::train,
+                                [threads](const auto& write) {
+                                  std::vector<std::thread> workers;
+                                  for (std::size_t worker = 0; worker < threads; ++worker)
+                                    workers.emplace_back([&write, worker, threads] {
+                                      for (std::size_t i = worker; i < kExamples; i += threads) write(i);
+                                    });
+                                  for (std::thread& worker : workers) worker.join();
+                                }))
+        << threads << " threads";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tasks, GoldenHash, ::testing::Range<std::size_t>(0, golden().size()),
-                         [](const auto& test) { return golden().at(test.param).at("name").template get<std::string>(); });
+INSTANTIATE_TEST_SUITE_P(Tasks, GoldenHash, ::testing::Range<std::size_t>(0, golden().size()), [](const auto& test) {
+  return golden().at(test.param).at("name").template get<std::string>();
+});
 
 TEST(GoldenHashes, ThereIsOneForEveryTask) {
   for (const TaskEntry& entry : task_list())
-    EXPECT_TRUE(std::any_of(golden().begin(), golden().end(), [&](const Json& fixed) { return fixed["task"] == entry.name; }))
-        << entry.name;
+    EXPECT_TRUE(std::any_of(golden().begin(), golden().end(), [&](const Json& fixed) {
+      return fixed["task"] == entry.name;
+    })) << entry.name;
 }
 
 }  // namespace

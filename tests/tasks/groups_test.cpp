@@ -11,7 +11,8 @@ namespace {
 
 TEST(Group, TablesAreTheOnesOfTheReference) {
   const Json groups = testing::load_data("groups.json")["groups"];
-  for (const auto& [ours, theirs] : std::map<std::string, std::string>{{"Z60", "Z60"}, {"A4xZ5", "A4_x_Z5"}, {"A5", "A5"}}) {
+  for (const auto& [ours, theirs] :
+       std::map<std::string, std::string>{{"Z60", "Z60"}, {"A4xZ5", "A4_x_Z5"}, {"A5", "A5"}}) {
     const Group group = Group::parse(ours);
     const Json& table = groups.at(theirs).at("table");
     ASSERT_EQ(group.order(), 60);

@@ -26,9 +26,9 @@ RC_GTEST_PROP(Mqar, AsksEachKeyOnceAtAnEvenPlaceForItsValue, ()) {
   const auto length = 4 * pairs + 2 * *rc::gen::inRange<std::int64_t>(0, 20);
   const auto vocab = length + *rc::gen::inRange<std::int64_t>(1, 60);
   const bool shared = *rc::gen::arbitrary<bool>(), zero = *rc::gen::arbitrary<bool>();
-  const auto task = make_task("mqar", {number("length", length), number("pairs", pairs), number("vocab", vocab),
-                                       shared ? "vocabulary=shared" : "vocabulary=split",
-                                       zero ? "filler=zero" : "filler=random"});
+  const auto task =
+      make_task("mqar", {number("length", length), number("pairs", pairs), number("vocab", vocab),
+                         shared ? "vocabulary=shared" : "vocabulary=split", zero ? "filler=zero" : "filler=random"});
   const Example example = make_example(*task, *rc::gen::arbitrary<std::uint32_t>());
   std::map<std::int32_t, std::int32_t> value_of;
   std::set<std::int32_t> values;
@@ -67,15 +67,15 @@ TEST(Mqar, SlotsAreDrawnAsByTheReference) {
     for (std::size_t t = 8; t < example.labels.size(); ++t) ours.at((t - 8) / 2) += example.labels[t] != kNotAsked;
   }
   double statistic = 0;
-  for (std::size_t g = 0; g < ours.size(); ++g) statistic += (ours[g] - theirs[g]) * (ours[g] - theirs[g]) / (ours[g] + theirs[g]);
+  for (std::size_t g = 0; g < ours.size(); ++g)
+    statistic += (ours[g] - theirs[g]) * (ours[g] - theirs[g]) / (ours[g] + theirs[g]);
   const double freedom = static_cast<double>(ours.size()) - 1;
   EXPECT_LT((statistic - freedom) / std::sqrt(2 * freedom), 5) << statistic;
 }
 
 // The first key's slot is a single draw: its law is known exactly.
 TEST(Mqar, TheFirstSlotFollowsThePowerLaw) {
-  const std::vector<double> law =
-      load_data("task_samples/mqar_slot_statistics.json")["single_draw_probability"];
+  const std::vector<double> law = load_data("task_samples/mqar_slot_statistics.json")["single_draw_probability"];
   const auto task = make_task("mqar", {"length=64", "pairs=4", "vocab=8192"});
   constexpr int kRows = 20'000;
   std::vector<double> counts(law.size()), expected;

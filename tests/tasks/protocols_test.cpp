@@ -12,7 +12,7 @@ using Row = std::vector<std::int32_t>;
 
 TEST(TokenScore, CountsTokensRowsAndPositions) {
   TokenScore score;
-  score.add(Row{1, 2, 3, 4}, Row{1, kNo, 9, 9});    // one of three
+  score.add(Row{1, 2, 3, 4}, Row{1, kNo, 9, 9});      // one of three
   score.add(Row{5, 6, 7, 8}, Row{kNo, kNo, 7, kNo});  // one of one
   score.add(Row{0, 0}, Row{kNo, kNo});                // nothing asked: no row
   EXPECT_DOUBLE_EQ(score.accuracy(), 2.0 / 4);

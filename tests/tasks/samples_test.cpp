@@ -54,10 +54,11 @@ TEST(Samples, Mqar) {
 TEST(Samples, ForgettingMqar) {
   const Json file = samples("forgetting_mqar"), config = file["config"];
   for (const Json& sample : file["samples"])
-    expect_agreement("forgetting_mqar",
-                     {assignment("length", config["input_seq_len"]), assignment("pairs", config["num_kv_pairs"]),
-                      assignment("updates", config["num_updates"]), assignment("vocab", config["vocab_size"]), "filler=zero"},
-                     sample);
+    expect_agreement(
+        "forgetting_mqar",
+        {assignment("length", config["input_seq_len"]), assignment("pairs", config["num_kv_pairs"]),
+         assignment("updates", config["num_updates"]), assignment("vocab", config["vocab_size"]), "filler=zero"},
+        sample);
 }
 
 TEST(Samples, CompositionalMqar) {
@@ -71,16 +72,17 @@ TEST(Samples, CompositionalMqar) {
 
 TEST(Samples, Ar) {
   for (const Json& sample : samples("ar")["samples"])
-    expect_agreement("ar",
-                     {assignment("pairs", sample["config"]["num_kv_pairs"]),
-                      assignment("vocab", sample["config"]["vocab_size"])},
-                     sample);
+    expect_agreement(
+        "ar",
+        {assignment("pairs", sample["config"]["num_kv_pairs"]), assignment("vocab", sample["config"]["vocab_size"])},
+        sample);
 }
 
 TEST(Samples, Induction) {
   for (const Json& sample : samples("induction_heads")["samples"])
     expect_agreement("induction",
-                     {assignment("length", sample["config"]["L"]), assignment("vocab", sample["config"]["vocab"])}, sample);
+                     {assignment("length", sample["config"]["L"]), assignment("vocab", sample["config"]["vocab"])},
+                     sample);
 }
 
 TEST(Samples, Copy) {
@@ -90,8 +92,8 @@ TEST(Samples, Copy) {
     const Json shortest = config.value("min_length", config.value("length", Json())),
                longest = config.value("max_length", config.value("length", Json()));
     std::vector<std::string> options = {assignment("context", config["context"]), assignment("min_length", shortest),
-                                        assignment("max_length", longest), assignment("answer", config["length_answer"]),
-                                        "variant=" + task};
+                                        assignment("max_length", longest),
+                                        assignment("answer", config["length_answer"]), "variant=" + task};
     if (task != "copy") options.push_back(assignment("ngram", config["n_gram"]));
     expect_agreement("copy", options, sample);
 
@@ -152,7 +154,8 @@ TEST(Samples, Counting) {
       signal = signal_from_segments(segments);
       const Timing timing{10, 20, 40};
       const std::string test = config["test"];
-      const SignalPair made = test == "two_isi" ? two_isi_signal(timing) : double_isi_signal(timing, test == "double_isi" ? 0 : 1);
+      const SignalPair made =
+          test == "two_isi" ? two_isi_signal(timing) : double_isi_signal(timing, test == "double_isi" ? 0 : 1);
       EXPECT_EQ(made.input, signal.input) << test;
       EXPECT_EQ(made.targets, signal.targets) << test;
     } else {

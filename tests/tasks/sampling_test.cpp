@@ -86,7 +86,8 @@ TEST(WeightedPlaces, DrawsInProportionAmongThoseLeft) {
 }
 
 RC_GTEST_PROP(WeightedPlaces, AllPlacesComeOnceWhenAllAreDrawn, ()) {
-  const auto weights = *rc::gen::nonEmpty(rc::gen::container<std::vector<double>>(rc::gen::element(1e-9, 0.3, 1.0, 1e6)));
+  const auto weights =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<double>>(rc::gen::element(1e-9, 0.3, 1.0, 1e6)));
   Random random(8, 0);
   std::vector<std::int32_t> out(weights.size());
   WeightedPlaces(weights).draw(random, out);

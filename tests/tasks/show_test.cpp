@@ -21,8 +21,10 @@ std::string shown(const std::string& task, const std::vector<std::string>& optio
 std::string without_colours(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') i = text.find('m', i);
-    else plain += text[i];
+    if (text[i] == '\x1b')
+      i = text.find('m', i);
+    else
+      plain += text[i];
   }
   return plain;
 }

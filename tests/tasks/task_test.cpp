@@ -14,9 +14,9 @@
 namespace mneme {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::count_asked;
 using testing::error_of;
+using ::testing::HasSubstr;
 using testing::make_example;
 using testing::make_task;
 
@@ -259,7 +259,8 @@ TEST(TaskList, RefusesImpossibleSizesWithTheLimit) {
 }
 
 TEST(Split, HasNames) {
-  for (const Split split : {Split::train, Split::validation, Split::test}) EXPECT_EQ(parse_split(split_name(split)), split);
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    EXPECT_EQ(parse_split(split_name(split)), split);
   EXPECT_THAT(error_of(ErrorKind::usage, [] { parse_split("dev"); }), HasSubstr("expected train, validation or test"));
 }
 
