@@ -8,7 +8,7 @@
 namespace mneme {
 namespace {
 
-// Floats of the logits buffer: 1 MiB, beside the operands in the second-level cache.
+// Floats of the logits buffer: 4 MiB; docs/performance.md compares it with 1.
 constexpr std::int64_t kBufferFloats = 1048576;
 
 }  // namespace

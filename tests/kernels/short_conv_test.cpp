@@ -12,7 +12,7 @@ namespace {
 using mneme::testing::GuardedArray;
 using mneme::testing::relative_error;
 
-// Worst seen: 2e-7.
+// The worst error was not recorded.
 constexpr double kTolerance = 2e-6;
 
 using Forward = decltype(&short_conv);

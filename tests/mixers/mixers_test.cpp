@@ -137,7 +137,7 @@ NamedTensors derivatives(Mixer& mixer, const torch::Tensor& x, const torch::Tens
 
 double largest(const torch::Tensor& tensor) { return tensor.abs().max().item<double>(); }
 
-// Of the largest value in the tensor; worst seen 4e-6.
+// Of the largest value in the tensor.
 constexpr double kKernelTolerance = 3e-5;
 // Where a gradient is a difference of nearly equal numbers, both paths lose digits: then the kernel may be
 // this much further from the truth (the composed path in double) than the composed path in float32.
