@@ -105,6 +105,7 @@ std::unique_ptr<Task> build(const Options& options) {
                                         "for example {} or {}",
                                         side * side, (side + 1) * (side + 1)));
   check_recall_sizes(options, 3, 3 * pairs);
+  check_recall_vocabulary(options);
   return std::make_unique<CompositionalMqar>(options);
 }
 

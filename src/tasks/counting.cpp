@@ -94,7 +94,8 @@ TaskEntry counting_entry() {
   return {
       .name = "counting",
       .summary = "predict the next step of a signal: on for a fixed time, off for a random one",
-      .citation = "paper B, 3, 4.3 and appendix G: offset prediction with inter-stimulus and inter-trial intervals",
+      .citation =
+          "On Memory and Generalization in the Era of Linear Recurrence, 3, 4.3 and appendix G (offset prediction)",
       .layout =
           "A scalar signal of `length` steps, off (0) for a random time from iti, on (1) for isi steps, off, on, ...\n"
           "It starts off and is cut at length. Input: all steps but the last; asked at each: the next step.",

@@ -84,6 +84,7 @@ std::unique_ptr<Task> build(const Options& options) {
   const std::int64_t pairs = options.integer("pairs"), updates = options.integer("updates");
   if (updates > pairs) options.reject("updates", fmt::format("at most pairs = {}", pairs));
   check_recall_sizes(options, 2, 2 * (pairs + updates));
+  check_recall_vocabulary(options);
   return std::make_unique<ForgettingMqar>(options);
 }
 

@@ -72,10 +72,13 @@ class Mqar : public Task {
 };
 
 std::unique_ptr<Task> build(const Options& options) {
-  const std::int64_t length = options.integer("length");
-  if (4 * options.integer("pairs") > length)
-    options.reject("pairs", fmt::format("at most length / 4 = {}", length / 4));
-  check_recall_sizes(options, 2, 2 * options.integer("pairs"));
+  const std::int64_t length = options.integer("length"), pairs = options.integer("pairs");
+  if (4 * pairs > length) options.reject("pairs", fmt::format("at most length / 4 = {}", length / 4));
+  check_recall_sizes(options, 2, 2 * pairs);
+  if (options.text("vocabulary") == "split")
+    check_recall_vocabulary(options);
+  else if (options.integer("vocab") <= pairs)
+    options.reject("vocab", fmt::format("more than pairs = {}, because keys are distinct", pairs));
   return std::make_unique<Mqar>(options);
 }
 
@@ -127,7 +130,8 @@ TaskEntry mqar_entry() {
           {
               integer_field("length", 64, 4, 1 << 20, "tokens in a sequence, even"),
               integer_field("pairs", 4, 1, 1 << 18, "key-value pairs; 4 * pairs <= length"),
-              integer_field("vocab", 8192, 5, 1 << 24, "number of tokens; more than length"),
+              integer_field("vocab", 8192, 2, 1 << 24,
+                            "number of tokens; more than length if split, than pairs if shared"),
               choice_field("vocabulary", "split", {"split", "shared"},
                            "keys from the lower and values from the upper half, or both from all tokens"),
               power_field(),

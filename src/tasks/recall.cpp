@@ -43,6 +43,10 @@ void check_recall_sizes(const Options& options, std::int64_t width, std::int64_t
   if (length < least)
     options.reject("length", fmt::format("at least {}: {} tokens of context and a slot of {} for each of {} pairs",
                                          least, context, width, options.integer("pairs")));
+}
+
+void check_recall_vocabulary(const Options& options) {
+  const std::int64_t length = options.integer("length");
   if (options.integer("vocab") <= length) options.reject("vocab", fmt::format("more than length = {}", length));
 }
 

@@ -33,8 +33,10 @@ class QuestionRegion {
 Field power_field();
 Field filler_field();
 
-// Rejects a `length` that is not a multiple of the slot width, leaves fewer than `pairs` slots after
-// `context` tokens, or does not stay below `vocab`.
+// Rejects a `length` that is not a multiple of the slot width or leaves fewer than `pairs` slots after
+// `context` tokens.
 void check_recall_sizes(const Options& options, std::int64_t width, std::int64_t context);
+// Rejects a `vocab` that is not larger than `length`: then each part of it holds as many tokens as needed.
+void check_recall_vocabulary(const Options& options);
 
 }  // namespace mneme

@@ -24,8 +24,8 @@ std::string number(const std::string& key, std::int64_t value) { return key + "=
 RC_GTEST_PROP(Mqar, AsksEachKeyOnceAtAnEvenPlaceForItsValue, ()) {
   const auto pairs = *rc::gen::inRange<std::int64_t>(1, 20);
   const auto length = 4 * pairs + 2 * *rc::gen::inRange<std::int64_t>(0, 20);
-  const auto vocab = length + *rc::gen::inRange<std::int64_t>(1, 60);
   const bool shared = *rc::gen::arbitrary<bool>(), zero = *rc::gen::arbitrary<bool>();
+  const auto vocab = (shared ? pairs : length) + *rc::gen::inRange<std::int64_t>(1, 60);
   const auto task =
       make_task("mqar", {number("length", length), number("pairs", pairs), number("vocab", vocab),
                          shared ? "vocabulary=shared" : "vocabulary=split", zero ? "filler=zero" : "filler=random"});

@@ -217,6 +217,7 @@ TEST(TaskList, RefusesImpossibleSizesWithTheLimit) {
       {"mqar", {"pairs=17"}, "expected at most length / 4 = 16"},
       {"mqar", {"length=63"}, "expected a multiple of 2"},
       {"mqar", {"vocab=64"}, "expected more than length = 64"},
+      {"mqar", {"vocabulary=shared", "vocab=4"}, "expected more than pairs = 4"},
       {"mqar", {"vocabulary=common"}, "expected one of split, shared"},
       {"forgetting_mqar", {"updates=9"}, "expected at most pairs = 8"},
       {"forgetting_mqar", {"length=38"}, "expected at least 40"},
