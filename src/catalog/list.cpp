@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "catalog/attention.h"
+#include "catalog/base_conv.h"
+#include "catalog/based.h"
 #include "catalog/linear_attention.h"
 #include "catalog/mamba.h"
 #include "catalog/mamba2.h"
@@ -34,6 +36,8 @@ const std::vector<MixerEntry>& mixer_catalog() {
       linear_attention_entry(),
       retnet_entry(),
       gla_entry(),
+      based_entry(),
+      base_conv_entry(),
   };
   return list;
 }

@@ -2,6 +2,8 @@
 
 #include "core/error.h"
 #include "mixers/attention.h"
+#include "mixers/base_conv.h"
+#include "mixers/based.h"
 #include "mixers/linear_attention.h"
 #include "mixers/mamba.h"
 #include "mixers/mamba2.h"
@@ -26,6 +28,8 @@ constexpr Builder kBuilders[] = {
     {"linear_attention", build_linear_attention},
     {"retnet", build_retnet},
     {"gla", build_gla},
+    {"based", build_based},
+    {"base_conv", build_base_conv},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},
