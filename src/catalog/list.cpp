@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "catalog/attention.h"
+#include "catalog/base_conv.h"
+#include "catalog/based.h"
 #include "catalog/linear_attention.h"
 #include "catalog/mamba.h"
 #include "catalog/mamba2.h"
@@ -45,6 +47,8 @@ const std::vector<MixerEntry>& mixer_catalog() {
       retnet_entry(),
       gla_entry(),
       rwkv4_entry(),
+      based_entry(),
+      base_conv_entry(),
   };
   return list;
 }

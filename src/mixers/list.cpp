@@ -3,6 +3,8 @@
 #include "core/error.h"
 #include "mixers/attention.h"
 #include "mixers/h3.h"
+#include "mixers/base_conv.h"
+#include "mixers/based.h"
 #include "mixers/linear_attention.h"
 #include "mixers/mamba.h"
 #include "mixers/mamba2.h"
@@ -39,6 +41,8 @@ constexpr Builder kBuilders[] = {
     {"gla", build_gla},
     {"rwkv4", build_rwkv4},
     {"rwkv4_channel_mix", build_rwkv4_channel_mix},
+    {"based", build_based},
+    {"base_conv", build_base_conv},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},

@@ -15,7 +15,7 @@ using mneme::testing::GuardedArray;
 using mneme::testing::kPoison;
 using mneme::testing::relative_error;
 
-// Worst seen: 9.2e-7 (dg). The reference works in double.
+// Worst seen: 4.1e-7 (o, 33 keys, 65 values). The reference works in double.
 constexpr double kTolerance = 5e-6;
 
 struct Shape {

@@ -26,6 +26,11 @@ inline std::vector<MixerCase> linear_cases() {
       {"gla", {{"num_heads", 1}, {"use_output_gate", false}, {"gate_low_rank_dim", 4}, {"gate_logit_normalizer", 1}}},
       {"gla", {{"num_heads", 2}, {"use_short_conv", true}, {"conv_size", 3}, {"elementwise_affine", false}}},
       {"gla", {{"num_heads", 4}, {"num_kv_heads", 2}, {"expand_k", 1.0}, {"clamp_min", -0.05}}},
+      {"based", {{"num_heads", 2}, {"feature_dim", 3}, {"train_view", "quadratic"}}},
+      {"based", {{"num_heads", 1}, {"feature_dim", 8}, {"eps", 1e-6}}},
+      {"base_conv", {{"kernel_size", -1}}},
+      {"base_conv", {{"kernel_size", -1}, {"implicit_long_conv", false}, {"use_act", true}}},
+      {"base_conv", {{"kernel_size", Json::array({4, -1})}, {"use_act", true}}},
   };
 }
 

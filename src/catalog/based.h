@@ -1,0 +1,10 @@
+// Based: linear attention with Taylor features.
+#pragma once
+
+#include "catalog/mixer_entry.h"
+
+namespace mneme {
+
+MixerEntry based_entry();
+
+}  // namespace mneme
