@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "catalog/attention.h"
+#include "catalog/delta_rule.h"
+#include "catalog/hyena.h"
 #include "catalog/mixer_entry.h"
 #include "catalog/rwkv.h"
 #include "catalog/state_mixers.h"
@@ -26,6 +28,12 @@ const std::vector<MixerEntry>& mixer_catalog() {
   static const std::vector<MixerEntry> list = {
       attention_entry(),
       rwkv4_entry(),
+      deltanet_entry(),
+      gated_deltanet_entry(),
+      deltaproduct_entry(),
+      rwkv5_entry(),
+      rwkv7_entry(),
+      hyena_entry(),
   };
   return list;
 }

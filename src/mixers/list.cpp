@@ -2,8 +2,12 @@
 
 #include "core/error.h"
 #include "mixers/attention.h"
+#include "mixers/delta_rule.h"
+#include "mixers/hyena.h"
 #include "mixers/mixer.h"
 #include "mixers/rwkv4.h"
+#include "mixers/rwkv5.h"
+#include "mixers/rwkv7.h"
 #include "mixers/state_mixers.h"
 
 namespace mneme {
@@ -18,6 +22,12 @@ struct Builder {
 constexpr Builder kBuilders[] = {
     {"attention", build_attention},
     {"rwkv4", build_rwkv4},
+    {"deltanet", build_deltanet},
+    {"gated_deltanet", build_gated_deltanet},
+    {"deltaproduct", build_deltaproduct},
+    {"rwkv5", build_rwkv5},
+    {"rwkv7", build_rwkv7},
+    {"hyena", build_hyena},
     {"rwkv4_channel_mix", build_rwkv4_channel_mix},
     {"mlp", build_mlp},
     {"glu", build_glu},

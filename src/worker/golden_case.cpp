@@ -24,7 +24,7 @@ MixerContext take_context(Json& config, std::int64_t length) {
   context.width = take("d_model", 0);
   context.length = take("l_max", length);
   context.layer = take("layer_idx", 0);
-  context.layers = take("n_layer", 1);
+  context.layers = take("n_layer", take("num_hidden_layers", 1));
   return context;
 }
 
