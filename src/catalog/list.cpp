@@ -6,6 +6,8 @@
 #include "catalog/linear_attention.h"
 #include "catalog/mamba.h"
 #include "catalog/mamba2.h"
+#include "catalog/delta_rule.h"
+#include "catalog/hyena.h"
 #include "catalog/mixer_entry.h"
 #include "catalog/recurrent.h"
 #include "catalog/retention.h"
@@ -49,6 +51,12 @@ const std::vector<MixerEntry>& mixer_catalog() {
       rwkv4_entry(),
       based_entry(),
       base_conv_entry(),
+      deltanet_entry(),
+      gated_deltanet_entry(),
+      deltaproduct_entry(),
+      rwkv5_entry(),
+      rwkv7_entry(),
+      hyena_entry(),
   };
   return list;
 }

@@ -1,7 +1,5 @@
 #include "kernels/delta_rule.h"
 
-#include <hwy/aligned_allocator.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -39,23 +37,6 @@ struct DeltaRows {
   }
 };
 
-// Aligned memory cut into pieces that begin on whole vectors.
-class DeltaScratch {
- public:
-  explicit DeltaScratch(std::size_t floats) : memory_(hwy::AllocateAligned<float>(floats)) {
-    std::memset(memory_.get(), 0, floats * sizeof(float));
-  }
-  float* take(std::size_t floats) {
-    float* piece = memory_.get() + used_;
-    used_ += whole_vectors(floats, hn::Lanes(DeltaFloats()));
-    return piece;
-  }
-
- private:
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
-  std::size_t used_ = 0;
-};
-
 // y = factor * x / sqrt(|x|^2 + 1e-6), or factor * x; returns what x was multiplied by apart from the factor.
 float delta_direction(const float* x, std::size_t size, bool normalise, float factor, float* y) {
   const float inverse = normalise ? 1.0F / std::sqrt(row_dot(DeltaFloats(), x, x, size) + 1e-6F) : 1.0F;
@@ -78,7 +59,7 @@ void delta_pull_back(const float* y, const float* dy, std::size_t size, bool nor
 void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& out) {
   const auto& s = in.shape;
   const std::size_t lanes = hn::Lanes(DeltaFloats()), stride = whole_vectors(s.V, lanes), Kp = whole_vectors(s.K, lanes);
-  DeltaScratch scratch(s.K * stride + 3 * Kp + 3 * stride);
+  RowScratch scratch(s.K * stride + 3 * Kp + 3 * stride);
   float *S = scratch.take(s.K * stride), *k = scratch.take(Kp), *k_before = scratch.take(Kp), *q = scratch.take(Kp);
   float *step = scratch.take(stride), *Sk = scratch.take(stride), *Sq = scratch.take(stride);
   for (std::size_t b = 0; b < s.B; ++b)
@@ -160,7 +141,7 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
   const DeltaFloats d;
   const std::size_t lanes = hn::Lanes(d), stride = whole_vectors(s.V, lanes), Kp = whole_vectors(s.K, lanes);
   const std::size_t most = s.chunk() * s.n, matrix = s.K * stride;
-  DeltaScratch scratch((most + 1) * matrix + most * (Kp + stride) + whole_vectors(most, lanes) + 2 * Kp * lanes + 3 * Kp +
+  RowScratch scratch((most + 1) * matrix + most * (Kp + stride) + whole_vectors(most, lanes) + 2 * Kp * lanes + 3 * Kp +
                        3 * stride + lanes);
   const DeltaChunk chunk{scratch.take(most * matrix), scratch.take(most * Kp), scratch.take(most),
                          scratch.take(most * stride)};

@@ -8,11 +8,15 @@
 #include "mixers/linear_attention.h"
 #include "mixers/mamba.h"
 #include "mixers/mamba2.h"
+#include "mixers/delta_rule.h"
+#include "mixers/hyena.h"
 #include "mixers/mixer.h"
 #include "mixers/recurrent.h"
 #include "mixers/retention.h"
 #include "mixers/s4d.h"
 #include "mixers/rwkv4.h"
+#include "mixers/rwkv5.h"
+#include "mixers/rwkv7.h"
 #include "mixers/state_mixers.h"
 #include "mixers/transformer.h"
 
@@ -40,6 +44,12 @@ constexpr Builder kBuilders[] = {
     {"retnet", build_retnet},
     {"gla", build_gla},
     {"rwkv4", build_rwkv4},
+    {"deltanet", build_deltanet},
+    {"gated_deltanet", build_gated_deltanet},
+    {"deltaproduct", build_deltaproduct},
+    {"rwkv5", build_rwkv5},
+    {"rwkv7", build_rwkv7},
+    {"hyena", build_hyena},
     {"rwkv4_channel_mix", build_rwkv4_channel_mix},
     {"based", build_based},
     {"base_conv", build_base_conv},

@@ -25,7 +25,7 @@ MixerContext take_context(Json& config, std::int64_t length) {
   context.width = take("d_model", 0);
   context.length = take("l_max", length);
   context.layer = take("layer_idx", 0);
-  context.layers = take("n_layer", 1);
+  context.layers = take("n_layer", take("num_hidden_layers", 1));
   // Said by other keys already: the cell by the mixer's name, its input by d_model.
   for (const char* key : {"kind", "input_size"}) config.erase(key);
   return context;

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "catalog/mixer_entry.h"
+
+namespace mneme {
+
+// Gated long convolution with a filter computed from the position.
+MixerEntry hyena_entry();
+
+}  // namespace mneme

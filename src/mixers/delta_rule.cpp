@@ -1,0 +1,170 @@
+#include "mixers/delta_rule.h"
+
+#include <cmath>
+
+#include "catalog/delta_rule.h"
+#include "core/error.h"
+#include "mixers/delta_rule_op.h"
+#include "mixers/depthwise_conv.h"
+
+namespace mneme {
+namespace {
+
+constexpr const char* kStreams[] = {"q", "k", "v"};
+
+// RMSNorm over the channels of a head, one weight for all heads.
+class HeadNorm : public torch::nn::Module {
+ public:
+  HeadNorm(std::int64_t channels, double eps) : eps_(eps) {
+    weight_ = register_parameter("weight", torch::ones({channels}));
+  }
+  torch::Tensor forward(const torch::Tensor& x) const {
+    return x * (torch::rsqrt((x * x).mean(-1, true) + eps_)) * weight_;
+  }
+
+ private:
+  double eps_;
+  torch::Tensor weight_;
+};
+
+struct QueryKeyRule {
+  std::string activation = "silu", norm = "l2";
+};
+
+// All three mixers of the family: they differ in what they switch on.
+class DeltaRuleMixer : public Mixer, public SelfInitialised {
+ public:
+  DeltaRuleMixer(const MixerContext& context, const DeltaRuleSizes& sizes, QueryKeyRule rule)
+      : s_(sizes), rule_(std::move(rule)) {
+    const std::int64_t D = context.width, widths[] = {s_.q_width(), s_.k_width(), s_.v_width()};
+    for (int i = 0; i < 3; ++i) {
+      proj_[i] = add_projection(std::string(kStreams[i]) + "_proj", D, widths[i]);
+      if (s_.conv)
+        conv_[i] = register_module(std::string(kStreams[i]) + "_conv1d",
+                                   std::make_shared<DepthwiseConv>(widths[i], s_.taps, s_.conv_bias));
+    }
+    if (s_.beta) b_proj_ = add_projection("b_proj", D, s_.householders * s_.value_heads);
+    if (s_.decay) {
+      a_proj_ = add_projection("a_proj", D, s_.value_heads);
+      A_log_ = register_parameter("A_log", torch::zeros({s_.value_heads}));
+      dt_bias_ = register_parameter("dt_bias", torch::zeros({s_.value_heads}));
+    }
+    if (s_.gate) g_proj_ = add_projection("g_proj", D, s_.out_width());
+    o_norm_ = register_module("o_norm", std::make_shared<HeadNorm>(s_.value_size, s_.eps));
+    o_proj_ = add_projection("o_proj", s_.out_width(), D);
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    const Inputs in = inputs(x, [](const DepthwiseConv& conv, int, const torch::Tensor& y) { return conv.forward(y); });
+    return output(x, delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2"));
+  }
+
+  bool has_step() const override { return true; }
+
+  // S [B, H, dk, dv], then the windows of the convolutions.
+  MixerState initial_state(std::int64_t batch) const override {
+    const auto options = proj_[0]->weight.options().requires_grad(false);
+    MixerState state{{torch::zeros({batch, s_.value_heads, s_.key_size, s_.value_size}, options)}};
+    for (const auto& conv : conv_)
+      if (conv) state.tensors.push_back(conv->initial_window(batch));
+    return state;
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const torch::Tensor token = x.unsqueeze(1);
+    const Inputs in = inputs(token, [&](const DepthwiseConv& conv, int i, const torch::Tensor& y) {
+      return conv.step(state.tensors[static_cast<std::size_t>(1 + i)], y.squeeze(1)).unsqueeze(1);
+    });
+    const auto first = [](const torch::Tensor& y) { return y.defined() ? y.select(1, 0) : y; };
+    const torch::Tensor o = delta_rule_step(state.tensors[0], first(in.q), first(in.k), first(in.v), first(in.beta),
+                                            first(in.g), rule_.norm == "l2");
+    return output(token, o.unsqueeze(1)).squeeze(1);
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    if (!s_.decay) return;
+    // A uniform in (0, 16]; dt log-uniform in [0.001, 0.1], kept as the inverse of its softplus.
+    draw.values(A_log_, prefix + "A_log", [](Random& random, std::int64_t) { return std::log(16.0 * (1.0 - random.uniform())); });
+    draw.values(dt_bias_, prefix + "dt_bias", [](Random& random, std::int64_t) {
+      const double dt = std::max(std::exp(random.uniform() * std::log(100.0) + std::log(0.001)), 1e-4);
+      return dt + std::log(-std::expm1(-dt));
+    });
+  }
+
+ private:
+  struct Inputs {
+    torch::Tensor q, k, v, beta, g;  // as delta_rule wants them
+  };
+
+  torch::nn::Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
+    return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false)));
+  }
+
+  template <class ApplyConv>
+  Inputs inputs(const torch::Tensor& x, ApplyConv apply_conv) {
+    std::array<torch::Tensor, 3> streams;
+    for (int i = 0; i < 3; ++i) {
+      streams[i] = proj_[i]->forward(x);
+      if (conv_[i]) streams[i] = apply_conv(*conv_[i], i, streams[i]);
+    }
+    Inputs in;
+    in.q = repeat_heads(query_key(streams[0].unflatten(2, {s_.heads, s_.key_size})));
+    in.k = repeat_heads(query_key(streams[1].unflatten(2, {s_.householders, s_.heads, s_.key_size})));
+    in.v = torch::silu(streams[2]).unflatten(2, {s_.householders, s_.value_heads, s_.value_size});
+    if (s_.beta) {
+      in.beta = torch::sigmoid(b_proj_->forward(x));
+      if (s_.double_beta) in.beta = 2.0 * in.beta;
+    } else {
+      in.beta = torch::full({x.size(0), x.size(1), s_.householders * s_.value_heads}, s_.double_beta ? 2.0 : 1.0,
+                            x.options().requires_grad(false));
+    }
+    in.beta = in.beta.unflatten(2, {s_.householders, s_.value_heads});
+    if (s_.decay) in.g = -torch::exp(A_log_) * torch::softplus(a_proj_->forward(x) + dt_bias_);
+    return in;
+  }
+
+  // The activation, and the normalisation that the recurrence does not do itself.
+  torch::Tensor query_key(torch::Tensor x) const {
+    if (rule_.activation == "silu") x = torch::silu(x);
+    else if (rule_.activation == "relu") x = torch::relu(x);
+    else if (rule_.activation == "elu") x = torch::elu(x) + 1.0;
+    else check(rule_.activation == "identity", "activation of the schema");
+    return rule_.norm == "sum" ? x / x.sum(-1, true) : x;
+  }
+
+  torch::Tensor repeat_heads(const torch::Tensor& x) const {
+    return s_.value_heads == s_.heads ? x : x.repeat_interleave(s_.value_heads / s_.heads, -2);
+  }
+
+  // o [B, L, H, dv] -> [B, L, D]
+  torch::Tensor output(const torch::Tensor& x, const torch::Tensor& o) {
+    torch::Tensor y = o_norm_->forward(o).flatten(2);
+    if (s_.gate) y = y * torch::silu(g_proj_->forward(x));
+    return o_proj_->forward(y);
+  }
+
+  DeltaRuleSizes s_;
+  QueryKeyRule rule_;
+  std::array<torch::nn::Linear, 3> proj_{nullptr, nullptr, nullptr};
+  std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
+  torch::nn::Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
+  torch::Tensor A_log_, dt_bias_;
+  std::shared_ptr<HeadNorm> o_norm_;
+};
+
+}  // namespace
+
+MixerPointer build_deltanet(const MixerContext& context, const Options& options) {
+  return std::make_shared<DeltaRuleMixer>(context, deltanet_sizes(context, options),
+                                          QueryKeyRule{options.text("qk_activation"), options.text("qk_norm")});
+}
+
+MixerPointer build_gated_deltanet(const MixerContext& context, const Options& options) {
+  return std::make_shared<DeltaRuleMixer>(context, gated_deltanet_sizes(context, options), QueryKeyRule{});
+}
+
+MixerPointer build_deltaproduct(const MixerContext& context, const Options& options) {
+  return std::make_shared<DeltaRuleMixer>(context, deltaproduct_sizes(context, options), QueryKeyRule{});
+}
+
+}  // namespace mneme

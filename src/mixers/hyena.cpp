@@ -1,0 +1,151 @@
+#include "mixers/hyena.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "mixers/depthwise_conv.h"
+#include "mixers/long_conv.h"
+
+namespace mneme {
+namespace {
+
+// A module that only holds parameters and modules under a name.
+class Holder : public torch::nn::Module {};
+
+double linspace(double first, double last, std::int64_t count, std::int64_t i) {
+  return count > 1 ? first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1) : first;
+}
+
+// The filter: a network with sine activations on features of the position, under a decaying window per channel.
+class HyenaFilter : public torch::nn::Module, public SelfInitialised {
+ public:
+  HyenaFilter(const MixerContext& context, const Options& options)
+      : longest_(context.length),
+        features_(options.integer("emb_dim")),
+        frequency_(options.real("w")),
+        normalized_(options.flag("normalized")),
+        skip_(options.flag("bias") ? 1.0 : 0.0) {
+    const std::int64_t D = context.width, F = options.integer("filter_order"), layers = options.integer("num_inner_mlps") + 1;
+    bias_ = register_parameter("bias", torch::zeros({D}));
+    z_ = register_module("pos_emb", std::make_shared<Holder>())
+             ->register_parameter("z", torch::zeros({1, longest_, features_}));
+    const auto network = register_module("implicit_filter", std::make_shared<Holder>());
+    for (std::int64_t i = 0; i <= layers; ++i) {
+      const auto linear_options = torch::nn::LinearOptions(i == 0 ? features_ : F, i == layers ? D : F).bias(i < layers);
+      network_.push_back(network->register_module(std::to_string(2 * i), torch::nn::Linear(linear_options)));
+    }
+    // One tensor of frequencies for all activations; the first of them holds it.
+    freq_ = network->register_module("1", std::make_shared<Holder>())->register_parameter("freq", torch::zeros({1, F}));
+    if (options.flag("modulate")) window_ = window(D, options);
+  }
+
+  // [L, D]
+  torch::Tensor filter(std::int64_t L) {
+    if (L > longest_)
+      throw Error(ErrorKind::usage, "hyena",
+                  fmt::format("a sequence longer than the filter, got {} tokens, expected at most {}", L, longest_));
+    torch::Tensor h = z_.select(0, 0).narrow(0, 0, L);
+    for (std::size_t i = 0; i + 1 < network_.size(); ++i) h = torch::sin(freq_ * network_[i]->forward(h));
+    h = network_.back()->forward(h);
+    if (window_.defined()) h = h * window_.narrow(0, 0, L).to(h.options());
+    return normalized_ ? h / h.abs().sum(1, true) : h;
+  }
+
+  std::int64_t longest() const { return longest_; }
+
+  // What each channel's own input counts, 0 if it is switched off.
+  torch::Tensor skip() const { return skip_ * bias_; }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    draw.normal(bias_, prefix + "bias", 1.0);
+    draw.constant(freq_, frequency_);
+    // Time in [0, 1], then cosines and negative sines of frequencies from 1e-4 up to one less than there are bands.
+    const std::int64_t bands = (features_ - 1) / 2;
+    draw.values(z_, prefix + "pos_emb.z", [&](Random&, std::int64_t i) {
+      const std::int64_t t = i / features_, column = i % features_;
+      if (column == 0) return linspace(0.0, 1.0, longest_, t);
+      const double wave = linspace(1e-4, static_cast<double>(bands - 1), bands, (column - 1) % bands);
+      const double angle = wave * 2.0 * M_PI * static_cast<double>(t) / static_cast<double>(longest_);
+      return column <= bands ? std::cos(angle) : -std::sin(angle);
+    });
+  }
+
+ private:
+  // exp(-|delta_c| t) + shift, t in [0, 1] over the longest sequence: [l_max, D]
+  torch::Tensor window(std::int64_t D, const Options& options) const {
+    torch::Tensor table = torch::empty({longest_, D}, torch::kFloat64);
+    const double target = std::log(options.real("target"));
+    for (std::int64_t t = 0; t < longest_; ++t)
+      for (std::int64_t c = 0; c < D; ++c) {
+        const double rate = linspace(target / options.real("slow_decay_pct"), target / options.real("fast_decay_pct"), D, c);
+        table.data_ptr<double>()[t * D + c] =
+            std::exp(-std::abs(rate) * linspace(0.0, 1.0, longest_, t)) + options.real("shift");
+      }
+    return table;
+  }
+
+  std::int64_t longest_, features_;
+  double frequency_;
+  bool normalized_;
+  double skip_;
+  torch::Tensor bias_, z_, freq_, window_;
+  std::vector<torch::nn::Linear> network_;
+};
+
+class Hyena : public Mixer {
+ public:
+  Hyena(const MixerContext& context, const Options& options) : D_(context.width), dropout_(options.real("dropout")) {
+    in_proj_ = register_module("in_proj", torch::nn::Linear(D_, 3 * D_));
+    out_proj_ = register_module("out_proj", torch::nn::Linear(D_, D_));
+    short_filter_ = register_module(
+        "short_filter", std::make_shared<DepthwiseConv>(3 * D_, options.integer("short_filter_order"), true));
+    filter_fn_ = register_module("filter_fn", std::make_shared<HyenaFilter>(context, options));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
+    const torch::Tensor u = short_filter_->forward(in_proj_->forward(x));  // [B, L, 3D]
+    const torch::Tensor v = pass.dropout(u.narrow(2, 2 * D_, D_) * u.narrow(2, 0, D_), dropout_);
+    const torch::Tensor y = long_conv(v, filter_fn_->filter(x.size(1))) + filter_fn_->skip() * v;
+    return out_proj_->forward(y * u.narrow(2, D_, D_));
+  }
+
+  bool has_step() const override { return true; }
+
+  // All gated inputs so far [B, tokens, D], and the window of the short convolution. There is no finite recurrence:
+  // a step costs as much as there were tokens. The filter is computed once, by the first step after this.
+  MixerState initial_state(std::int64_t batch) const override {
+    filter_ = torch::Tensor();
+    return {{torch::zeros({batch, 0, D_}, in_proj_->weight.options().requires_grad(false)),
+             short_filter_->initial_window(batch)}};
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const torch::Tensor u = short_filter_->step(state.tensors[1], in_proj_->forward(x));  // [B, 3D]
+    const torch::Tensor v = u.narrow(1, 2 * D_, D_) * u.narrow(1, 0, D_);
+    state.tensors[0] = torch::cat({state.tensors[0], v.unsqueeze(1)}, 1);
+    const std::int64_t tokens = state.tensors[0].size(1);
+    if (!filter_.defined() || filter_.size(0) < tokens) filter_ = filter_fn_->filter(std::max(tokens, filter_fn_->longest()));
+    const torch::Tensor past = state.tensors[0].flip({1});  // newest first
+    const torch::Tensor y = (past * filter_.narrow(0, 0, tokens)).sum(1) + filter_fn_->skip() * v;
+    return out_proj_->forward(y * u.narrow(1, D_, D_));
+  }
+
+ private:
+  std::int64_t D_;
+  double dropout_;
+  torch::nn::Linear in_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<DepthwiseConv> short_filter_;
+  std::shared_ptr<HyenaFilter> filter_fn_;
+  mutable torch::Tensor filter_;
+};
+
+}  // namespace
+
+MixerPointer build_hyena(const MixerContext& context, const Options& options) {
+  return std::make_shared<Hyena>(context, options);
+}
+
+}  // namespace mneme

@@ -1,0 +1,113 @@
+#include "mixers/rwkv5.h"
+
+#include <cmath>
+
+#include "catalog/rwkv.h"
+#include "mixers/rwkv5_op.h"
+#include "mixers/token_shift.h"
+
+namespace mneme {
+namespace {
+
+constexpr double kNormEps = 1e-5;
+
+class Rwkv5 : public Mixer, public SelfInitialised {
+ public:
+  Rwkv5(const MixerContext& context, const Options& options)
+      : D_(context.width),
+        N_(rwkv_head_size(context, options, "head_size")),
+        H_(D_ / N_),
+        divisor_(options.real("head_size_divisor")),
+        ratios_(context.layer, context.layers) {
+    for (const char* name : {"k", "v", "r", "g"})
+      mix_[name] = register_parameter(std::string("time_mix_") + name, torch::zeros({1, 1, D_}));
+    time_decay_ = register_parameter("time_decay", torch::zeros({H_, N_}));
+    time_faaaa_ = register_parameter("time_faaaa", torch::zeros({H_, N_}));
+    const auto projection = [&](const char* name) {
+      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
+    };
+    receptance_ = projection("receptance");
+    key_ = projection("key");
+    value_ = projection("value");
+    output_ = projection("output");
+    gate_ = projection("gate");
+    ln_x_ = register_module("ln_x", torch::nn::GroupNorm(torch::nn::GroupNormOptions(H_, D_)));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    const Streams s = streams(x, previous_tokens(x));
+    return output(rwkv5_scan(s.r, s.k, s.v, decay(), time_faaaa_), s.g);
+  }
+
+  bool has_step() const override { return true; }
+
+  // S [B, H, N, N] and the previous input.
+  MixerState initial_state(std::int64_t batch) const override {
+    const auto options = time_decay_.options().requires_grad(false);
+    return {{torch::zeros({batch, H_, N_, N_}, options), torch::zeros({batch, D_}, options)}};
+  }
+
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    const Streams s = streams(x.unsqueeze(1), state.tensors[1].unsqueeze(1));
+    const torch::Tensor y =
+        rwkv5_step(state.tensors[0], s.r.select(1, 0), s.k.select(1, 0), s.v.select(1, 0), decay(), time_faaaa_);
+    state.tensors[1] = x;
+    return output(y.unsqueeze(1), s.g).squeeze(1);
+  }
+
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    const auto mix = [&](const std::string& name, double power, double extra) {
+      draw.values(mix_.at(name), prefix + "time_mix_" + name, [&](Random&, std::int64_t c) {
+        return std::pow(static_cast<double>(c) / static_cast<double>(D_), power) + extra;
+      });
+    };
+    mix("k", ratios_.falling, 0.0);
+    mix("v", ratios_.falling, 0.3 * ratios_.rising);
+    mix("r", 0.5 * ratios_.falling, 0.0);
+    mix("g", 0.5 * ratios_.falling, 0.0);
+    draw.values(time_decay_, prefix + "time_decay", [&](Random&, std::int64_t c) {
+      return -6.0 + 5.0 * std::pow(channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
+    });
+    draw.values(time_faaaa_, prefix + "time_faaaa", [&](Random&, std::int64_t c) {
+      return ratios_.rising * (1.0 - channel_position(c, D_)) + 0.1 * static_cast<double>((c + 1) % 3 - 1);
+    });
+  }
+
+ private:
+  struct Streams {
+    torch::Tensor r, k, v;  // [B, L, H, N]
+    torch::Tensor g;        // [B, L, D]
+  };
+
+  torch::Tensor decay() const { return torch::exp(-torch::exp(time_decay_)); }
+
+  Streams streams(const torch::Tensor& x, const torch::Tensor& previous) {
+    const auto stream = [&](torch::nn::Linear& linear, const char* name) {
+      return linear->forward(torch::lerp(previous, x, mix_.at(name)));
+    };
+    const auto heads = [&](const torch::Tensor& y) { return y.unflatten(2, {H_, N_}); };
+    return {heads(stream(receptance_, "r")), heads(stream(key_, "k")), heads(stream(value_, "v")),
+            torch::silu(stream(gate_, "g"))};
+  }
+
+  torch::Tensor output(const torch::Tensor& y, const torch::Tensor& g) {
+    const torch::Tensor normal = torch::layer_norm(y / divisor_, {N_}, {}, {}, kNormEps).flatten(2);
+    return output_->forward((normal * ln_x_->weight + ln_x_->bias) * g);
+  }
+
+  std::int64_t D_, N_, H_;
+  double divisor_;
+  LayerRatios ratios_;
+  std::map<std::string, torch::Tensor> mix_;
+  torch::Tensor time_decay_, time_faaaa_;
+  torch::nn::Linear receptance_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr}, gate_{nullptr};
+  torch::nn::GroupNorm ln_x_{nullptr};
+};
+
+}  // namespace
+
+MixerPointer build_rwkv5(const MixerContext& context, const Options& options) {
+  return std::make_shared<Rwkv5>(context, options);
+}
+
+}  // namespace mneme

@@ -1,0 +1,10 @@
+// RWKV-7 time mix (docs/mixers/rwkv7.md).
+#pragma once
+
+#include "mixers/mixer.h"
+
+namespace mneme {
+
+MixerPointer build_rwkv7(const MixerContext& context, const Options& options);
+
+}  // namespace mneme
