@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "catalog/attention.h"
+#include "catalog/ids4.h"
 #include "catalog/mixer_entry.h"
+#include "catalog/nru.h"
 #include "catalog/recurrent.h"
 #include "catalog/s4.h"
 #include "catalog/state_mixers.h"
@@ -30,7 +32,10 @@ const std::vector<MixerEntry>& mixer_catalog() {
       rnn_entry(),
       lstm_entry(),
       gru_entry(),
+      nru_entry(),
       s4d_entry(),
+      s4_entry(),
+      ids4_entry(),
       h3_entry(),
       transformer_entry(),
   };

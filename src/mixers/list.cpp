@@ -3,8 +3,11 @@
 #include "core/error.h"
 #include "mixers/attention.h"
 #include "mixers/h3.h"
+#include "mixers/ids4.h"
 #include "mixers/mixer.h"
+#include "mixers/nru.h"
 #include "mixers/recurrent.h"
+#include "mixers/s4.h"
 #include "mixers/s4d.h"
 #include "mixers/state_mixers.h"
 #include "mixers/transformer.h"
@@ -23,7 +26,10 @@ constexpr Builder kBuilders[] = {
     {"rnn", build_rnn},
     {"lstm", build_lstm},
     {"gru", build_gru},
+    {"nru", build_nru},
     {"s4d", build_s4d},
+    {"s4", build_s4},
+    {"ids4", build_ids4},
     {"h3", build_h3},
     {"transformer", build_transformer},
     {"mlp", build_mlp},
