@@ -3,16 +3,18 @@
 #include "catalog/attention.h"
 #include "catalog/base_conv.h"
 #include "catalog/based.h"
+#include "catalog/delta_rule.h"
+#include "catalog/hyena.h"
+#include "catalog/ids4.h"
 #include "catalog/linear_attention.h"
 #include "catalog/mamba.h"
 #include "catalog/mamba2.h"
-#include "catalog/delta_rule.h"
-#include "catalog/hyena.h"
 #include "catalog/mixer_entry.h"
+#include "catalog/nru.h"
 #include "catalog/recurrent.h"
 #include "catalog/retention.h"
-#include "catalog/s4.h"
 #include "catalog/rwkv.h"
+#include "catalog/s4.h"
 #include "catalog/state_mixers.h"
 #include "catalog/transformer.h"
 #include "core/error.h"
@@ -36,27 +38,30 @@ const MixerEntry& find(const std::vector<MixerEntry>& list, std::string_view kin
 const std::vector<MixerEntry>& mixer_catalog() {
   static const std::vector<MixerEntry> list = {
       attention_entry(),
-      rnn_entry(),
-      lstm_entry(),
-      gru_entry(),
-      s4d_entry(),
-      h3_entry(),
       transformer_entry(),
-      mamba_entry(),
-      s6_entry(),
-      mamba2_entry(),
+      based_entry(),
+      base_conv_entry(),
       linear_attention_entry(),
       retnet_entry(),
       gla_entry(),
-      rwkv4_entry(),
-      based_entry(),
-      base_conv_entry(),
       deltanet_entry(),
       gated_deltanet_entry(),
       deltaproduct_entry(),
+      rwkv4_entry(),
       rwkv5_entry(),
       rwkv7_entry(),
       hyena_entry(),
+      mamba_entry(),
+      s6_entry(),
+      mamba2_entry(),
+      s4_entry(),
+      s4d_entry(),
+      ids4_entry(),
+      h3_entry(),
+      rnn_entry(),
+      lstm_entry(),
+      gru_entry(),
+      nru_entry(),
   };
   return list;
 }

@@ -57,6 +57,53 @@ MixerEntry s4d_entry() {
   };
 }
 
+MixerEntry s4_entry() {
+  return {
+      .name = "s4",
+      .family = "state space",
+      .summary = "diagonal plus low-rank state-space model from HiPPO, one per channel, as a long convolution",
+      .citation = "Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces",
+      .options =
+          {
+              integer_field("d_state", 64, 2, 1 << 20, "real states N a channel, stored as N/2 complex ones"),
+              integer_field("rank", 1, 1, 64, "rank of the correction; rows beyond the first start at zero"),
+              integer_field("n_ssm", 0, 0, 1 << 20, "copies of the state matrix, shared by channels; 0: one a channel"),
+              integer_field("channels", 1, 1, 1, "heads; only 1"),
+              integer_field("l_kernel", 0, 0, 1 << 24, "length for which the stored C is prepared; 0: the training length"),
+              flag_field("truncate", true, "cut the kernel to the training length, as the original does with its l_max"),
+              real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"),
+              real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"),
+              real_field("dropout", 0.0, 0.0, 0.999, "before and after the GELU, in training"),
+              choice_field("activation", "gelu", {"gelu"}, "erf form"),
+              choice_field("final_act", "glu", {"glu"}, "of the output map"),
+              choice_field("init", "legs", {"legs"}, "HiPPO-LegS"),
+              choice_field("dt_transform", "exp", {"exp"}, "dt = exp(inv_dt)"),
+              choice_field("real_transform", "exp", {"exp"}, "real part of A: -exp(A_real)"),
+              choice_field("imag_transform", "none", {"none"}, "imaginary part of A: -A_imag"),
+              choice_field("disc", "bilinear", {"bilinear"}, "discretisation"),
+          },
+      .parameters =
+          [](const MixerContext& context, const Options& options) {
+            const std::int64_t H = context.width, N = options.integer("d_state"), given = options.integer("n_ssm");
+            const std::int64_t S = given == 0 ? H : given;
+            return 2 * H * H + 4 * H + H * N + S * N * (2 + options.integer("rank"));
+          },
+      .state = [](const MixerContext& context,
+                  const Options& options) { return context.width * options.integer("d_state"); },
+      .flops = [](const MixerContext& context, const Options&) { return convolution_and_output(context); },
+      .knows_order = always,
+      .causal = always,
+      .validate =
+          [](const MixerContext& context, const Options& options) {
+            even_state(context, options);
+            ordered_steps(options);
+            const std::int64_t copies = options.integer("n_ssm");
+            if (copies != 0 && context.width % copies != 0)
+              options.reject("n_ssm", "a divisor of the width " + std::to_string(context.width));
+          },
+  };
+}
+
 MixerEntry h3_entry() {
   return {
       .name = "h3",

@@ -54,9 +54,9 @@ void rnn_cell_simd(const RnnCellArguments& a) {
   const std::size_t count = a.sizes.rows * a.sizes.channels;
   if (a.relu) {
     for_channels(count, [&](auto d, std::size_t i) {
-      const auto x = hn::LoadU(d, a.a + i), zero = hn::Zero(d);
-      // 0 * x keeps a NaN: divergence must not be hidden.
-      hn::StoreU(hn::IfThenElse(hn::Gt(x, zero), x, hn::Mul(x, zero)), d, a.h + i);
+      // Asked so that a NaN stays: divergence must not be hidden.
+      const auto x = hn::LoadU(d, a.a + i);
+      hn::StoreU(hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x), d, a.h + i);
     });
     return;
   }

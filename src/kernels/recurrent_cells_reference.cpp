@@ -12,7 +12,7 @@ float narrow(double x) { return static_cast<float>(x); }
 
 void rnn_cell_reference(const RnnCellArguments& a) {
   for (std::size_t i = 0; i < a.sizes.rows * a.sizes.channels; ++i)
-    a.h[i] = a.relu ? (a.a[i] > 0 ? a.a[i] : 0.0F * a.a[i]) : narrow(std::tanh(static_cast<double>(a.a[i])));
+    a.h[i] = a.relu ? (a.a[i] <= 0 ? 0.0F : a.a[i]) : narrow(std::tanh(static_cast<double>(a.a[i])));
 }
 
 void rnn_cell_backward_reference(const RnnCellBackwardArguments& a) {

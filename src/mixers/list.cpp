@@ -2,21 +2,24 @@
 
 #include "core/error.h"
 #include "mixers/attention.h"
-#include "mixers/h3.h"
 #include "mixers/base_conv.h"
 #include "mixers/based.h"
+#include "mixers/delta_rule.h"
+#include "mixers/h3.h"
+#include "mixers/hyena.h"
+#include "mixers/ids4.h"
 #include "mixers/linear_attention.h"
 #include "mixers/mamba.h"
 #include "mixers/mamba2.h"
-#include "mixers/delta_rule.h"
-#include "mixers/hyena.h"
 #include "mixers/mixer.h"
+#include "mixers/nru.h"
 #include "mixers/recurrent.h"
 #include "mixers/retention.h"
-#include "mixers/s4d.h"
 #include "mixers/rwkv4.h"
 #include "mixers/rwkv5.h"
 #include "mixers/rwkv7.h"
+#include "mixers/s4.h"
+#include "mixers/s4d.h"
 #include "mixers/state_mixers.h"
 #include "mixers/transformer.h"
 
@@ -31,31 +34,34 @@ struct Builder {
 // The one list that joins torch modules to the catalog.
 constexpr Builder kBuilders[] = {
     {"attention", build_attention},
-    {"rnn", build_rnn},
-    {"lstm", build_lstm},
-    {"gru", build_gru},
-    {"s4d", build_s4d},
-    {"h3", build_h3},
     {"transformer", build_transformer},
-    {"mamba", build_mamba},
-    {"s6", build_mamba},
-    {"mamba2", build_mamba2},
+    {"based", build_based},
+    {"base_conv", build_base_conv},
     {"linear_attention", build_linear_attention},
     {"retnet", build_retnet},
     {"gla", build_gla},
-    {"rwkv4", build_rwkv4},
     {"deltanet", build_deltanet},
     {"gated_deltanet", build_gated_deltanet},
     {"deltaproduct", build_deltaproduct},
+    {"rwkv4", build_rwkv4},
     {"rwkv5", build_rwkv5},
     {"rwkv7", build_rwkv7},
     {"hyena", build_hyena},
-    {"rwkv4_channel_mix", build_rwkv4_channel_mix},
-    {"based", build_based},
-    {"base_conv", build_base_conv},
+    {"mamba", build_mamba},
+    {"s6", build_mamba},
+    {"mamba2", build_mamba2},
+    {"s4", build_s4},
+    {"s4d", build_s4d},
+    {"ids4", build_ids4},
+    {"h3", build_h3},
+    {"rnn", build_rnn},
+    {"lstm", build_lstm},
+    {"gru", build_gru},
+    {"nru", build_nru},
     {"mlp", build_mlp},
     {"glu", build_glu},
     {"identity", build_identity},
+    {"rwkv4_channel_mix", build_rwkv4_channel_mix},
 };
 
 }  // namespace

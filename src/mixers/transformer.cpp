@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
+
+#include "mixers/attention_op.h"
+#include "mixers/path.h"
 
 namespace mneme {
 namespace {
@@ -38,7 +40,10 @@ class SelfAttention : public torch::nn::Module, public SelfInitialised {
   // x [B, T, D]. With `past` (keys and values [B, H, t, d]) x is what comes behind it, and past grows by x.
   Tensor forward(const Tensor& x, Pass& pass, Tensor* past = nullptr) const {
     const std::int64_t d = D_ / H_, T = x.size(1);
-    const auto qkv = torch::linear(x, in_proj_weight_, in_proj_bias_).unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});
+    const Tensor projected = torch::linear(x, in_proj_weight_, in_proj_bias_);
+    const bool drops = pass.is_training() && dropout_ > 0.0;
+    if (causal_ && !past && !drops && use_kernels(x)) return out_proj_->forward(causal_attention(projected, H_));
+    const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});
     const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));  // [B, H, T, d]
     Tensor k = qkv[1], v = qkv[2];
     if (past) {

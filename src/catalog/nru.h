@@ -1,0 +1,10 @@
+#pragma once
+
+#include "catalog/mixer_entry.h"
+
+namespace mneme {
+
+// Non-saturating recurrent unit, in three variants.
+MixerEntry nru_entry();
+
+}  // namespace mneme
