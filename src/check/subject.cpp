@@ -1,0 +1,45 @@
+#include "check/subject.h"
+
+#include "core/config.h"
+#include "core/random.h"
+
+namespace mneme {
+
+MixerPointer Subject::make(std::int64_t length) const {
+  MixerPointer mixer = build(context(length), options);
+  std::uint64_t seed = 1;
+  for (auto& parameter : mixer->parameters()) parameter.data().copy_(0.3 * sample(parameter.sizes(), seed++));
+  return mixer;
+}
+
+Subject Subject::of_list(const std::string& name, const Json& options, std::int64_t width) {
+  const auto find = [&]() -> const MixerEntry& {
+    for (const MixerEntry& entry : state_mixer_catalog())
+      if (entry.name == name) return entry;
+    return find_mixer(name, "mixer");
+  };
+  const MixerEntry& entry = find();
+  const ConfigValue table = config_from_json(options, "options of the check");
+  const auto build = [&entry](const MixerContext& context, const Options& resolved) {
+    return build_mixer(entry, context, resolved);
+  };
+  Subject subject{&entry, resolve(entry.options, &table, entry.name), width, build};
+  entry.validate(subject.context(1), subject.options);
+  return subject;
+}
+
+torch::Tensor evaluate(Mixer& mixer, const torch::Tensor& x) {
+  Pass pass = Pass::evaluation();
+  return mixer.forward(x, pass);
+}
+
+double largest(const torch::Tensor& tensor) { return tensor.numel() == 0 ? 0.0 : tensor.abs().max().item<double>(); }
+
+torch::Tensor sample(at::IntArrayRef shape, std::uint64_t seed, torch::Dtype dtype) {
+  torch::Tensor result = torch::empty(shape, torch::kFloat64);
+  Random random(seed, 0);
+  for (std::int64_t i = 0; i < result.numel(); ++i) result.data_ptr<double>()[i] = random.normal();
+  return result.to(dtype);
+}
+
+}  // namespace mneme
