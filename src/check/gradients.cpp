@@ -32,8 +32,10 @@ NamedTensors derivatives(Mixer& mixer, const torch::Tensor& x, const torch::Tens
 // Of the largest value in the tensor.
 constexpr double kKernelTolerance = 3e-5;
 // Where a gradient is a difference of nearly equal numbers, both paths lose digits: then the kernel may be
-// this much further from the truth (the composed path in double) than the composed path in float32.
+// this much further from the truth (the composed path in double) than the composed path in float32 is for
+// one of a few inputs that differ in their last bits. One input alone could be a lucky one.
 constexpr double kCancellation = 4;
+constexpr int kInputs = 4;
 
 }  // namespace
 
@@ -87,16 +89,28 @@ Finding check_kernels(const Subject& subject) {
     const torch::Tensor direction = sample(evaluate(*mixer, x).sizes(), 29);
     const NamedTensors kernels = derivatives(*mixer, x, direction);
     const ScopedComposed guard;
-    const NamedTensors composed = derivatives(*mixer, x, direction);
-    mixer->to(torch::kFloat64);
-    const NamedTensors truth = derivatives(*mixer, x.to(torch::kFloat64), direction.to(torch::kFloat64));
+    NamedTensors truth;
+    std::vector<double> composed_error;
+    for (int input = 0; input < kInputs; ++input) {
+      const torch::Tensor nearby = x * (1 + 1e-6 * input * sample(x.sizes(), 53));
+      const NamedTensors composed = derivatives(*mixer, nearby, direction);
+      mixer->to(torch::kFloat64);
+      const NamedTensors exact = derivatives(*mixer, nearby.to(torch::kFloat64), direction.to(torch::kFloat64));
+      mixer->to(torch::kFloat32);
+      if (input == 0) {
+        truth = exact;
+        composed_error.assign(exact.size(), 0.0);
+        for (std::size_t i = 0; i < exact.size(); ++i) identical = identical && torch::equal(kernels[i].second, composed[i].second);
+      }
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        composed_error[i] = std::max(composed_error[i], largest(composed[i].second - exact[i].second));
+    }
     double overall = 0;
     for (const auto& [name, tensor] : truth) overall = std::max(overall, largest(tensor));
     for (std::size_t i = 0; i < truth.size(); ++i) {
-      identical = identical && torch::equal(kernels[i].second, composed[i].second);
       // One unit of rounding of the largest number: what a gradient that is zero in theory may show.
-      const double allowed = std::max({kKernelTolerance * largest(truth[i].second),
-                                       kCancellation * largest(composed[i].second - truth[i].second), 0x1p-23 * overall});
+      const double allowed = std::max(
+          {kKernelTolerance * largest(truth[i].second), kCancellation * composed_error[i], 0x1p-23 * overall});
       const double error = largest(kernels[i].second - truth[i].second);
       const double ratio = error == 0 ? 0 : error / allowed;
       if (!(ratio <= worst)) {

@@ -1,5 +1,8 @@
 #include "check/subject.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/config.h"
 #include "core/random.h"
 
@@ -8,7 +11,12 @@ namespace mneme {
 MixerPointer Subject::make(std::int64_t length) const {
   MixerPointer mixer = build(context(length), options);
   std::uint64_t seed = 1;
-  for (auto& parameter : mixer->parameters()) parameter.data().copy_(0.3 * sample(parameter.sizes(), seed++));
+  for (auto& parameter : mixer->parameters()) {
+    // A matrix gets the same gain at every width: a larger one would make recurrent mixers explode and
+    // their rounding errors with them.
+    const double deviation = parameter.dim() < 2 ? 0.3 : 0.3 * std::min(1.0, std::sqrt(8.0 / static_cast<double>(parameter.size(-1))));
+    parameter.data().copy_(deviation * sample(parameter.sizes(), seed++));
+  }
   return mixer;
 }
 

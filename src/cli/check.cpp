@@ -71,7 +71,15 @@ int check(const CheckOptions& how, const Context& context) {
   Json results = Json::array();
   std::vector<std::string> failed;
   for (const std::string& mixer : mixers) {
-    Json rows = check_one(mixer, options, how, context.json);
+    Json rows = Json::array();
+    try {
+      rows = check_one(mixer, options, how, context.json);
+    } catch (const Error& error) {
+      // Of all mixers, some may not fit a width; one alone is a mistake of the command.
+      if (mixers.size() == 1 || error.exit_code() != static_cast<int>(ErrorKind::usage)) throw;
+      rows.push_back({{"check", "options"}, {"promise", "fits the width"}, {"verdict", "not_applicable"}, {"detail", error.what()}});
+      if (!context.json) print_row(rows[0], terminal_of(stdout));
+    }
     const bool ok = std::none_of(rows.begin(), rows.end(), [](const Json& row) { return row.at("verdict") == "failed"; });
     if (!ok) failed.push_back(mixer);
     results.push_back({{"mixer", mixer}, {"options", options}, {"width", how.width}, {"ok", ok}, {"checks", std::move(rows)}});
