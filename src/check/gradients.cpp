@@ -30,6 +30,7 @@ NamedTensors derivatives(Mixer& mixer, const torch::Tensor& x, const torch::Tens
 }
 
 // Of the largest value in the tensor.
+// Worst seen over all mixers at widths 16, 32, 33 and 64: 0.37 of what the three limits below allow.
 constexpr double kKernelTolerance = 3e-5;
 // Where a gradient is a difference of nearly equal numbers, both paths lose digits: then the kernel may be
 // this much further from the truth (the composed path in double) than the composed path in float32 is for
