@@ -103,13 +103,15 @@ void attention_softmax_block(float* scores, std::size_t first, std::size_t rows,
 }
 
 // The same from the known log-sums, and the gradient of the scores in place of that of the probabilities.
-void attention_gradient_block(float* scores, float* dp, std::size_t first, std::size_t rows, std::size_t columns, const float* lse,
-                    const float* out, const float* dout, std::size_t D, std::size_t d, float scale) {
+// A row of that gradient sums to zero. The mean that makes it so is taken over the probabilities as they came
+// out here, which do not sum to one exactly: what a key shared by all tokens receives is then rounding alone.
+void attention_gradient_block(float* scores, float* dp, std::size_t first, std::size_t rows, std::size_t columns,
+                              const float* lse, float scale) {
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t past = first + r + 1;
-    exponentials(scores + r * columns, past, columns, lse[r]);
-    const float delta = dot(out + r * D, dout + r * D, d);
-    score_gradient(scores + r * columns, dp + r * columns, columns, delta, scale);
+    float *p = scores + r * columns, *gradient = dp + r * columns;
+    const float sum = exponentials(p, past, columns, lse[r]);
+    score_gradient(p, gradient, columns, dot(p, gradient, past) / sum, scale);
   }
 }
 
@@ -156,9 +158,9 @@ void causal_attention(const AttentionShape& s, const float* qkv, float* out, flo
   }
 }
 
-void causal_attention_backward(const AttentionShape& s, const float* qkv, const float* out, const float* lse,
-                               const float* dout, float* dqkv) {
-  if (use_reference()) return causal_attention_backward_reference(s, qkv, out, lse, dout, dqkv);
+void causal_attention_backward(const AttentionShape& s, const float* qkv, const float* lse, const float* dout,
+                               float* dqkv) {
+  if (use_reference()) return causal_attention_backward_reference(s, qkv, lse, dout, dqkv);
   const std::size_t D = s.H * s.d, row = 3 * D;
   std::vector<float> scores(kBlock * s.L), dp(kBlock * s.L);
   for (std::size_t b = 0; b < s.B; ++b) {
@@ -169,12 +171,12 @@ void causal_attention_backward(const AttentionShape& s, const float* qkv, const 
       // From the last block to the first, so that each key's row is written before it is added to.
       for (std::size_t block = (s.L + kBlock - 1) / kBlock; block-- > 0;) {
         const std::size_t first = block * kBlock, rows = std::min(kBlock, s.L - first), columns = first + rows;
-        const float *y = out + at + first * D, *dy = dout + at + first * D;
+        const float* dy = dout + at + first * D;
         const float beta = columns == s.L ? 0.0F : 1.0F;
         gemm(false, true, rows, columns, s.d, s.scale, q + first * row, row, q + D, row, 0, scores.data(), columns);
         gemm(false, true, rows, columns, s.d, 1, dy, D, q + 2 * D, row, 0, dp.data(), columns);
         HWY_DYNAMIC_DISPATCH(attention_gradient_block)
-        (scores.data(), dp.data(), first, rows, columns, lse + (b * s.H + h) * s.L + first, y, dy, D, s.d, s.scale);
+        (scores.data(), dp.data(), first, rows, columns, lse + (b * s.H + h) * s.L + first, s.scale);
         gemm(true, false, columns, s.d, rows, 1, scores.data(), columns, dy, D, beta, dq + 2 * D, row);
         gemm(true, false, columns, s.d, rows, 1, dp.data(), columns, q + first * row, row, beta, dq + D, row);
         gemm(false, false, rows, s.d, columns, 1, dp.data(), columns, q + D, row, 0, dq + first * row, row);

@@ -44,22 +44,27 @@ void causal_attention_reference(const AttentionShape& s, const float* qkv, float
   });
 }
 
-void causal_attention_backward_reference(const AttentionShape& s, const float* qkv, const float* out, const float* lse,
+void causal_attention_backward_reference(const AttentionShape& s, const float* qkv, const float* lse,
                                          const float* dout, float* dqkv) {
   const std::size_t D = s.H * s.d, row = 3 * D;
+  std::vector<double> p(s.L), dp(s.L);
   std::vector<double> gradient(s.B * s.L * row, 0.0);
   for_each_head(s, [&](std::size_t in, std::size_t to, std::size_t at) {
     for (std::size_t t = 0; t < s.L; ++t) {
       const float *q = qkv + in + t * row, *dy = dout + to + t * D;
-      const double delta = dot(dy, out + to + t * D, s.d);
+      double delta = 0;
       for (std::size_t u = 0; u <= t; ++u) {
-        const float *k = qkv + in + D + u * row, *v = qkv + in + 2 * D + u * row;
-        const double p = std::exp(s.scale * dot(q, k, s.d) - lse[at + t]);
-        const double ds = s.scale * p * (dot(dy, v, s.d) - delta);
+        p[u] = std::exp(s.scale * dot(q, qkv + in + D + u * row, s.d) - lse[at + t]);
+        dp[u] = dot(dy, qkv + in + 2 * D + u * row, s.d);
+        delta += p[u] * dp[u];
+      }
+      for (std::size_t u = 0; u <= t; ++u) {
+        const float* k = qkv + in + D + u * row;
+        const double ds = s.scale * p[u] * (dp[u] - delta);
         for (std::size_t i = 0; i < s.d; ++i) {
           gradient[in + t * row + i] += ds * k[i];
           gradient[in + D + u * row + i] += ds * q[i];
-          gradient[in + 2 * D + u * row + i] += p * dy[i];
+          gradient[in + 2 * D + u * row + i] += p[u] * dy[i];
         }
       }
     }

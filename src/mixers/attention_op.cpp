@@ -21,7 +21,7 @@ class CausalAttention : public torch::autograd::Function<CausalAttention> {
     torch::Tensor out = torch::empty({B, L, qkv.size(2) / 3}, qkv.options());
     torch::Tensor lse = torch::empty({B, heads, L}, qkv.options());
     kernels::causal_attention(shape_of(qkv, heads), qkv.data_ptr<float>(), out.data_ptr<float>(), lse.data_ptr<float>());
-    context->save_for_backward({qkv, out, lse});
+    context->save_for_backward({qkv, lse});
     context->saved_data["heads"] = heads;
     return out;
   }
@@ -29,12 +29,11 @@ class CausalAttention : public torch::autograd::Function<CausalAttention> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     const auto saved = context->get_saved_variables();
-    const torch::Tensor &qkv = saved[0], &out = saved[1], &lse = saved[2];
+    const torch::Tensor &qkv = saved[0], &lse = saved[1];
     const torch::Tensor dout = gradients[0].contiguous();
     torch::Tensor dqkv = torch::empty_like(qkv);
     kernels::causal_attention_backward(shape_of(qkv, context->saved_data["heads"].toInt()), qkv.data_ptr<float>(),
-                                       out.data_ptr<float>(), lse.data_ptr<float>(), dout.data_ptr<float>(),
-                                       dqkv.data_ptr<float>());
+                                       lse.data_ptr<float>(), dout.data_ptr<float>(), dqkv.data_ptr<float>());
     return {dqkv, torch::Tensor()};
   }
 };

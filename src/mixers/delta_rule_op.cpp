@@ -26,10 +26,10 @@ kernels::DeltaRuleInputs inputs(const variable_list& t, bool normalise) {
 
 struct DeltaRule : torch::autograd::Function<DeltaRule> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const torch::Tensor& beta, const torch::Tensor& g, bool normalise,
-                               bool keep) {
+                               const torch::Tensor& v, const torch::Tensor& beta,
+                               const c10::optional<torch::Tensor>& g, bool normalise, bool keep) {
     variable_list saved = {q.contiguous(), k.contiguous(), v.contiguous(), beta.contiguous(),
-                           g.defined() ? g.contiguous() : torch::Tensor()};
+                           g ? g->contiguous() : torch::Tensor()};
     const kernels::DeltaRuleInputs in = inputs(saved, normalise);
     torch::Tensor o = torch::empty({q.size(0), q.size(1), q.size(2), v.size(4)}, q.options());
     torch::Tensor errors, states;
@@ -77,7 +77,11 @@ torch::Tensor advance(torch::Tensor& S, const torch::Tensor& q, const torch::Ten
 
 torch::Tensor delta_rule(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                          const torch::Tensor& beta, const torch::Tensor& g, bool normalise) {
-  if (use_kernels(q)) return DeltaRule::apply(q, k, v, beta, g, normalise, c10::GradMode::is_enabled());
+  if (use_kernels(q)) {
+    // autograd's functions take no undefined tensor.
+    const c10::optional<torch::Tensor> decay = g.defined() ? c10::optional<torch::Tensor>(g) : c10::nullopt;
+    return DeltaRule::apply(q, k, v, beta, decay, normalise, c10::GradMode::is_enabled());
+  }
   const torch::Tensor queries = normalise ? direction(q) : q, keys = normalise ? direction(k) : k;
   torch::Tensor S = torch::zeros({q.size(0), q.size(2), q.size(3), v.size(4)}, q.options().requires_grad(false));
   std::vector<torch::Tensor> o;

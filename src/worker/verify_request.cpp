@@ -79,6 +79,8 @@ void carry_out_verify(const Json& request) {
     Verification result;
     try {
       result = verify_case(path, tolerance);
+    } catch (const c10::Error& error) {
+      result.message = error.what_without_backtrace();
     } catch (const std::exception& error) {
       result.message = error.what();
     }
