@@ -37,7 +37,9 @@ TEST(Initialise, NeoxIsZoologyWithoutSmallerOutputs) {
   for (const auto& [name, value] : neox) {
     const bool output = name.find("out_proj.weight") != name.npos || name.find("fc2.weight") != name.npos;
     EXPECT_EQ(torch::equal(value, zoology.at(name)), !output) << name;
-    if (output) EXPECT_NEAR(deviation(value), 0.02, 1e-3) << name;
+    if (output) {
+      EXPECT_NEAR(deviation(value), 0.02, 1e-3) << name;
+    }
   }
 }
 

@@ -75,7 +75,7 @@ TEST_P(Models, StepEqualsForwardWithTheDeclaredState) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, Models, ::testing::ValuesIn(kBlocks),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST(SequenceModel, HasAsManyParametersAsTheCatalogSaysForEveryHeadAndInput) {
   for (const char* model :

@@ -29,7 +29,9 @@ TEST(HeadLoss, EqualsPlainCrossEntropyWithAndWithoutBias) {
     EXPECT_NEAR(result.loss_sum / R, loss.item<double>(), 1e-5);
     EXPECT_TRUE(torch::allclose(rows_gradient, dh, 1e-4, 1e-7));
     EXPECT_TRUE(torch::allclose(E.grad() - 1, dE, 1e-3, 1e-6));
-    if (biased) EXPECT_TRUE(torch::allclose(b.grad() - 1, db, 1e-3, 1e-6));
+    if (biased) {
+      EXPECT_TRUE(torch::allclose(b.grad() - 1, db, 1e-3, 1e-6));
+    }
     EXPECT_EQ(result.correct, (logits.argmax(1) == labels).sum().item<std::int64_t>());
 
     const HeadResult again = head.evaluate(h.detach(), E, answers, b);
