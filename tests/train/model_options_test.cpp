@@ -10,7 +10,7 @@ namespace {
 RunConfig tiny(const std::string& model, const std::string& train = "") {
   return resolve_run(parse_toml(
       "[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 16\n" + model +
-          "[train]\nbatch = 16\nmicro_batch = 5\nsteps = 60\nlr = 3e-3\neval_examples = 20\ntest_examples = 20\n" +
+          "[train]\nbatch = 16\nsteps = 60\nlr = 1e-2\neval_examples = 20\ntest_examples = 20\n" +
           train,
       "test"));
 }
@@ -71,7 +71,7 @@ TEST(ModelOptions, ShiftedPositionsResumeToTheBit) {
       "block = 'postnorm'\npositions = 'relative'\nmixer = 'attention+rnn'\ninit = 'own'\ntied = false\nhead_bias = "
       "true\n"
       "embed_dropout = 0.1\nresid_dropout = 0.1\n",
-      "eval_every = 20\n");
+      "micro_batch = 5\neval_every = 20\n");
   Listener whole;
   const TrainResult expected = Trainer(run).train(directory / "whole", whole);
   for (const std::int64_t stop : {1, 20, 33}) {
