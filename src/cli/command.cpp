@@ -21,6 +21,7 @@ const std::vector<Command>& command_list() {
       {"show", "a run, a mixer or a task in detail", add_show},
       {"list", "mixers, tasks and studies that there are", add_list},
       {"sample", "examples of a task", add_sample},
+      {"check", "whether a mixer does what every mixer must", add_check},
       {"verify", "golden cases against what the mixers compute", add_verify},
       {"bench", "training speed against this machine's matrix multiplication", add_bench},
       {"reindex", "make the index again from the run directories", add_reindex},

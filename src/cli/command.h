@@ -53,6 +53,7 @@ void print_warning(std::string_view text);
 std::string find_run_id(Index& index, std::string_view prefix);
 
 void add_bench(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_reindex(CLI::App& app, Context& context);

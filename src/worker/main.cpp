@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "worker/bench_request.h"
+#include "worker/check_request.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
 #include "worker/run_request.h"
@@ -46,8 +47,10 @@ bool carry_out(const std::string& line) {
       carry_out_verify(request);
     } else if (kind == "bench") {
       carry_out_bench(request);
+    } else if (kind == "check") {
+      carry_out_check(request);
     } else {
-      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, verify or bench");
+      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, verify, check or bench");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});
