@@ -55,8 +55,11 @@ torch::Tensor Embeddings::embed(const torch::Tensor& input) {
     const bool plain = weight.device().is_cpu() && weight.scalar_type() == torch::kFloat32;
     return plain ? Lookup::apply(weight, input.contiguous()) : torch::embedding(weight, input.to(torch::kInt64));
   }
-  const torch::Tensor raw = shape_.vocab == 0 ? input.unsqueeze(2) : one_hot(input);
-  return input_projection_.is_empty() ? raw : input_projection_->forward(raw.to(input_projection_->weight.options()));
+  if (input_projection_.is_empty()) return shape_.vocab == 0 ? input.unsqueeze(2) : one_hot(input);
+  const torch::Tensor& weight = input_projection_->weight;
+  if (shape_.vocab == 0) return input_projection_->forward(input.unsqueeze(2).to(weight.options()));
+  // The product of a matrix and a one-hot vector is a column.
+  return torch::embedding(weight.t(), input.to(torch::kInt64)) + input_projection_->bias;
 }
 
 torch::Tensor Embeddings::one_hot(const torch::Tensor& tokens) const {
