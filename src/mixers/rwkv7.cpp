@@ -4,6 +4,7 @@
 
 #include "catalog/rwkv.h"
 #include "mixers/low_rank.h"
+#include "mixers/own_linears.h"
 #include "mixers/rwkv7_op.h"
 #include "mixers/token_shift.h"
 
@@ -11,7 +12,7 @@ namespace mneme {
 namespace {
 
 // Every layer is built like the first one of the reference: without the residual from the first layer's values.
-class Rwkv7 : public Mixer, public SelfInitialised {
+class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
  public:
   Rwkv7(const MixerContext& context, const Options& options)
       : D_(context.width),
@@ -87,6 +88,13 @@ class Rwkv7 : public Mixer, public SelfInitialised {
     a_lora_->initialise(draw, prefix + "a_lora.",
                         [&](std::int64_t c) { return -0.19 + 0.3 * zigzag(c) + 0.4 * centred(c); });
     g_lora_->initialise(draw, prefix + "g_lora.", [](std::int64_t) { return 0.0; });
+  }
+
+  void initialise_linears(const Draw& draw, const std::string& prefix) override {
+    draw_orthogonal(draw, r_proj_->weight, prefix + "r_proj.weight", 1.0);
+    draw_orthogonal(draw, k_proj_->weight, prefix + "k_proj.weight", 0.1);
+    draw_orthogonal(draw, v_proj_->weight, prefix + "v_proj.weight", 1.0);
+    draw.constant(o_proj_->weight, 0.0);
   }
 
  private:

@@ -21,7 +21,7 @@ Trainer::Trainer(const RunConfig& run)
       task_(run.task_entry->build(run.task)),
       model_(build_model(run)),
       order_(run.train.integer("examples"), run.train.integer("batch"), seed_of(run.train, "order_seed")) {
-  initialise(*model_, run.model.text("init"), run.model.integer("layers"), Draw(seed_of(run.train, "init_seed")));
+  initialise(*model_, run, Draw(seed_of(run.train, "init_seed")));
   parameters_ = std::make_unique<FlatParameters>(*model_);
   optimiser_ = std::make_unique<Optimiser>(*parameters_, run.train);
   objective_ = make_objective(run, *task_, *model_);

@@ -58,10 +58,13 @@ std::shared_ptr<Backbone> build_backbone(const Json& config, std::int64_t length
   std::vector<std::shared_ptr<Block>> blocks;
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const MixerContext context{width, length, layer, layers};
-    blocks.push_back(std::make_shared<Block>(width, build_named(config.at("sequence_mixer"), context),
-                                             build_named(config.at("state_mixer"), context)));
+    BlockParts parts;
+    parts.width = width;
+    parts.sequence = build_named(config.at("sequence_mixer"), context);
+    parts.state = build_named(config.at("state_mixer"), context);
+    blocks.push_back(make_block("zoology", std::move(parts)));
   }
-  return std::make_shared<Backbone>(width, std::move(blocks), 0.0, 0.0);
+  return std::make_shared<Backbone>(width, std::move(blocks));
 }
 
 template <class Forward>
@@ -76,9 +79,14 @@ GoldenModel language_model_case(const GoldenCase& golden) {
   const auto width = golden.config.at("d_model").get<std::int64_t>();
   const auto vocab = golden.config.at("vocab_size").get<std::int64_t>();
   const auto positions = golden.config.value("max_position_embeddings", std::int64_t{0});
-  auto model = std::make_shared<SequenceModel>(std::make_shared<Embeddings>(vocab, width, positions),
-                                               build_backbone(golden.config, golden.at("input_ids").size(1)), width,
-                                               vocab, true);
+  EmbeddingShape shape;
+  shape.vocab = vocab;
+  shape.width = width;
+  if (positions > 0) shape.positions = "learned";
+  shape.max_positions = positions;
+  auto model = std::make_shared<SequenceModel>(std::make_shared<Embeddings>(shape),
+                                               build_backbone(golden.config, golden.at("input_ids").size(1)),
+                                               HeadShape{width, vocab, true, false});
   return {model, [model, vocab](const GoldenCase& file) -> std::map<std::string, torch::Tensor> {
             Pass pass = Pass::evaluation();
             const torch::Tensor logits = model->logits(file.at("input_ids").to(torch::kInt32), pass);
@@ -127,7 +135,8 @@ GoldenModel build_golden_model(const GoldenCase& golden) {
     return {backbone, [backbone](const GoldenCase& file) {
               return differentiate(file, [&](const torch::Tensor& x) {
                 Pass pass = Pass::evaluation();
-                return backbone->forward(x, pass);
+                Walk walk(pass);
+                return backbone->forward(x, walk);
               });
             }};
   }
