@@ -152,7 +152,10 @@ RunConfig resolve_run(const ConfigValue& root) {
 }
 
 MixerContext RunConfig::context(std::int64_t layer) const {
-  return {model.integer("width"), shape.length, layer, model.integer("layers")};
+  const auto entry = [&](std::int64_t i) { return mixers[static_cast<std::size_t>(i) % mixers.size()].entry; };
+  std::int64_t earlier = 0;
+  for (std::int64_t i = 0; i < layer; ++i) earlier += entry(i) == entry(layer) ? 1 : 0;
+  return {model.integer("width"), shape.length, layer, model.integer("layers"), earlier};
 }
 
 std::int64_t RunConfig::parameters() const {

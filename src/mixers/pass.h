@@ -24,6 +24,10 @@ class Pass {
   bool training_ = false;
   std::uint64_t key_ = 0;
   std::uint64_t item_ = 0;
+
+ public:
+  // What the first layer of a kind leaves for those above it in the same stack (RWKV-7: its values, [B, L, D]).
+  torch::Tensor first_values;
 };
 
 }  // namespace mneme

@@ -11,7 +11,8 @@ RunConfig from(const std::string& toml) { return resolve_run(parse_toml(toml, "t
 
 TEST(SequenceModel, HasAsManyParametersAsTheCatalogSays) {
   for (const char* toml : {"", "model.tied = false", "model.positions = 'none'", "model.state_mixer = 'glu'",
-                           "model.state_mixer = 'identity'", "model.layers = 3\n[model.attention]\nconv_on = 'qk'"}) {
+                           "model.state_mixer = 'identity'", "model.layers = 3\n[model.attention]\nconv_on = 'qk'",
+                           "[model]\nmixer = 'rwkv7'\nlayers = 3", "[model]\nmixer = 'attention+rwkv7'\nlayers = 4"}) {
     const RunConfig run = from(toml);
     std::int64_t count = 0;
     for (const auto& parameter : build_model(run)->parameters()) count += parameter.numel();
