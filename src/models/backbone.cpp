@@ -10,12 +10,12 @@ Block::Block(std::int64_t width, MixerPointer sequence, MixerPointer state) {
 }
 
 Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, double embed_dropout,
-                   double resid_dropout)
+                   double resid_dropout, double final_eps)
     : blocks_(std::move(blocks)), embed_dropout_(embed_dropout), resid_dropout_(resid_dropout) {
   torch::nn::ModuleList list;
   for (const auto& block : blocks_) list->push_back(block);
   register_module("layers", list);
-  ln_f_ = register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
+  ln_f_ = register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(final_eps)));
 }
 
 torch::Tensor Backbone::forward(const torch::Tensor& embedded, Pass& pass) {

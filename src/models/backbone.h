@@ -23,10 +23,11 @@ class Block : public torch::nn::Module {
   MixerPointer sequence_mixer, state_mixer;
 };
 
-// dropout probability: `embed_dropout` on the input of layer 0, `resid_dropout` everywhere else.
+// `final_eps` is that of ln_f. Dropout probability: `embed_dropout` on the input of layer 0, `resid_dropout` everywhere else.
 class Backbone : public torch::nn::Module {
  public:
-  Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, double embed_dropout, double resid_dropout);
+  Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, double embed_dropout, double resid_dropout,
+           double final_eps = 1e-5);
 
   torch::Tensor forward(const torch::Tensor& embedded, Pass& pass);  // [B, L, D] -> [B, L, D]
 
