@@ -36,11 +36,13 @@ const MixerConfig& RunConfig::mixer(std::int64_t layer) const {
 }
 
 MixerContext RunConfig::context(std::int64_t layer) const {
-  return {model.integer(layer == 0 ? "embed_width" : "width"), shape.length, layer, model.integer("layers")};
+  std::int64_t earlier = 0;
+  for (std::int64_t below = 0; below < layer; ++below) earlier += mixer(below).entry == mixer(layer).entry ? 1 : 0;
+  return {model.integer(layer == 0 ? "embed_width" : "width"), shape.length, layer, model.integer("layers"), earlier};
 }
 
 MixerContext RunConfig::state_context(std::int64_t layer) const {
-  return {model.integer("width"), shape.length, layer, model.integer("layers")};
+  return {model.integer("width"), shape.length, layer, model.integer("layers"), layer};
 }
 
 std::int64_t RunConfig::parameters() const {

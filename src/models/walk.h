@@ -30,7 +30,7 @@ class Walk {
   Walk(Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
 
   torch::Tensor mix(Mixer& mixer, const torch::Tensor& x) {
-    return state_ ? mixer.step(state_->mixers.at(next_++), x) : mixer.forward(x, pass_);
+    return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
   }
 
   bool is_step() const { return state_ != nullptr; }

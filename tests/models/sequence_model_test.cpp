@@ -17,7 +17,7 @@ class Models : public ::testing::TestWithParam<const char*> {
     RunConfig run;
   };
   static std::vector<Case> cases() {
-    std::vector<std::string> mixers = {"attention+mamba", "rnn+attention+s4d"};
+    std::vector<std::string> mixers = {"attention+mamba", "rnn+attention+s4d", "attention+rwkv7"};
     for (const MixerEntry& entry : mixer_catalog()) mixers.push_back(entry.name);
     std::vector<Case> list;
     std::size_t next = 0;
