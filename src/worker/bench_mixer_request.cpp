@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/safetensors.h"
+#include "mixers/holder.h"
 #include "mixers/mixer.h"
 #include "models/initialise.h"
 #include "train/sgemm.h"
@@ -28,11 +29,13 @@ class MixerUnderTest {
  public:
   explicit MixerUnderTest(const Workload& work) : work_(work), mixer_(build_mixer(work.entry, work.context, work.options)) {
     const Draw draw(0);
-    initialise(*mixer_, "torch", 1, draw);
+    // initialise() walks the children of a model.
+    Holder<Mixer> model("mixer", mixer_);
+    initialise(model, "torch", 1, draw);
     x_ = torch::empty({work.batch, work.context.length, work.context.width});
     draw.normal(x_, "input", 1.0);
     x_.requires_grad_(true);
-    dy_ = torch::empty_like(forward().detach());
+    dy_ = torch::empty(forward().sizes());
     draw.normal(dy_, "grad_output", 1.0);
   }
 
