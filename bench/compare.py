@@ -10,15 +10,9 @@ import statistics
 import subprocess
 import sys
 
+from checks import require_tests
+
 PEER = pathlib.Path(__file__).parent / "peer" / "attention_mqar.py"
-
-
-def check(build):
-    for program, tests in (("mneme-tests", "Kernels*:*CrossEntropy*:*AdamW*"), ("mneme-torch-tests", "Golden*:Head*")):
-        run = subprocess.run([build / "tests" / program, f"--gtest_filter={tests}", "--gtest_brief=1"],
-                             capture_output=True, text=True)
-        if run.returncode != 0:
-            sys.exit(f"script/bench: tests fail, so no speed is printed\n{run.stdout}")
 
 
 def mneme(build, options):
@@ -44,7 +38,7 @@ def main():
     for name, value in (("width", 64), ("length", 64), ("pairs", 4), ("vocab", 8192), ("batch", 512)):
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
-    check(options.build)
+    require_tests(options.build, (("mneme-tests", "Kernels*:*CrossEntropy*:*AdamW*"), ("mneme-torch-tests", "*Golden*:Head*")))
 
     ours, full, gathered = [], [], []
     for repeat in range(options.repeats):

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/bench_mixer.h"
 #include "cli/command.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
@@ -69,8 +70,17 @@ void add_bench(CLI::App& app, Context& context) {
                  "a TOML file, and assignments a.b=value (default: attention, MQAR 64/4, 8192 tokens, batch 512)")
       ->type_name("[FILE] [a.b=value ...]");
   app.add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
-  app.callback([options, &context] { context.action = [options, &context] { return bench(*options, context); }; });
-  add_examples(app, "  mneme bench\n  mneme bench model.width=128 task.length=256 --seconds 5 --json");
+  // This callback runs after that of a chosen subcommand, whose action must stay.
+  app.callback([options, &app, &context] {
+    if (app.get_subcommands().empty()) context.action = [options, &context] { return bench(*options, context); };
+  });
+  add_examples(app, "  mneme bench\n  mneme bench model.width=128 task.length=256 --seconds 5 --json\n"
+                    "  mneme bench mixer mamba");
+  app.require_subcommand(0, 1);
+  CLI::App& mixer = *app.add_subcommand("mixer", "one mixer alone, forward and backward");
+  mixer.set_help_flag("-h,--help", "this help");
+  add_bench_mixer(mixer, context);
+  add_common_options(mixer, context);
 }
 
 }  // namespace mneme

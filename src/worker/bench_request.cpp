@@ -1,24 +1,16 @@
 #include "worker/bench_request.h"
 
-#include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "catalog/run_config.h"
 #include "train/sgemm.h"
+#include "train/timing.h"
 #include "train/trainer.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
 
 namespace mneme {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // The rate of the multiplications a block consists of, each weighted by its work.
 double sgemm_at_model_shapes(const RunConfig& run) {
@@ -41,15 +33,7 @@ void carry_out_bench(const Json& request) {
   const RunConfig run = resolve_run(config_from_json(request.at("config"), "request"));
   const double seconds = request.value("seconds", 10.0);
   Trainer trainer(run);
-  trainer.step();  // first touch of all memory
-
-  std::vector<double> steps;
-  const auto start = Clock::now();
-  do {
-    const auto before = Clock::now();
-    trainer.step();
-    steps.push_back(std::chrono::duration<double>(Clock::now() - before).count());
-  } while (steps.size() < 5 || std::chrono::duration<double>(Clock::now() - start).count() < seconds);
+  const std::vector<double> steps = time_calls([&] { trainer.step(); }, seconds);
 
   const double step = median(steps);
   const auto batch = static_cast<double>(run.train.integer("batch"));

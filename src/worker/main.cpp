@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "worker/bench_mixer_request.h"
 #include "worker/bench_request.h"
 #include "worker/check_request.h"
 #include "worker/events.h"
@@ -49,8 +50,11 @@ bool carry_out(const std::string& line) {
       carry_out_bench(request);
     } else if (kind == "check") {
       carry_out_check(request);
+    } else if (kind == "bench_mixer") {
+      carry_out_bench_mixer(request);
     } else {
-      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, verify, check or bench");
+      throw Error(ErrorKind::usage, "request",
+                  "unknown request '" + kind + "', expected run, verify, check, bench or bench_mixer");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});

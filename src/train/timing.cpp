@@ -1,0 +1,50 @@
+#include "train/timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace mneme {
+
+double median(std::vector<double> values) {
+  check(!values.empty(), "values to take the median of");
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::vector<double> time_calls(const std::function<void()>& step, double seconds, std::size_t at_least) {
+  using Clock = std::chrono::steady_clock;
+  step();
+  std::vector<double> times;
+  const auto start = Clock::now();
+  auto before = start;
+  do {
+    step();
+    const auto now = Clock::now();
+    times.push_back(std::chrono::duration<double>(now - before).count());
+    before = now;
+  } while (times.size() < at_least || std::chrono::duration<double>(before - start).count() < seconds);
+  return times;
+}
+
+double fitted_exponent(std::span<const double> x, std::span<const double> y) {
+  check(x.size() == y.size() && x.size() >= 2, "two points or more for a fitted exponent");
+  const auto count = static_cast<double>(x.size());
+  double mean_x = 0, mean_y = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_x += std::log(x[i]) / count;
+    mean_y += std::log(y[i]) / count;
+  }
+  double together = 0, alone = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double dx = std::log(x[i]) - mean_x;
+    together += dx * (std::log(y[i]) - mean_y);
+    alone += dx * dx;
+  }
+  check(alone > 0, "two different points for a fitted exponent");
+  return together / alone;
+}
+
+}  // namespace mneme
