@@ -6,26 +6,12 @@
 #include "core/error.h"
 #include "mixers/delta_rule_op.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/rms_norm.h"
 
 namespace mneme {
 namespace {
 
 constexpr const char* kStreams[] = {"q", "k", "v"};
-
-// RMSNorm over the channels of a head, one weight for all heads.
-class HeadNorm : public torch::nn::Module {
- public:
-  HeadNorm(std::int64_t channels, double eps) : eps_(eps) {
-    weight_ = register_parameter("weight", torch::ones({channels}));
-  }
-  torch::Tensor forward(const torch::Tensor& x) const {
-    return x * (torch::rsqrt((x * x).mean(-1, true) + eps_)) * weight_;
-  }
-
- private:
-  double eps_;
-  torch::Tensor weight_;
-};
 
 struct QueryKeyRule {
   std::string activation = "silu", norm = "l2";
@@ -50,7 +36,7 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
       dt_bias_ = register_parameter("dt_bias", torch::zeros({s_.value_heads}));
     }
     if (s_.gate) g_proj_ = add_projection("g_proj", D, s_.out_width());
-    o_norm_ = register_module("o_norm", std::make_shared<HeadNorm>(s_.value_size, s_.eps));
+    o_norm_ = register_module("o_norm", std::make_shared<RmsNorm>(s_.value_size, s_.eps));
     o_proj_ = add_projection("o_proj", s_.out_width(), D);
   }
 
@@ -138,9 +124,7 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
 
   // o [B, L, H, dv] -> [B, L, D]
   torch::Tensor output(const torch::Tensor& x, const torch::Tensor& o) {
-    torch::Tensor y = o_norm_->forward(o).flatten(2);
-    if (s_.gate) y = y * torch::silu(g_proj_->forward(x));
-    return o_proj_->forward(y);
+    return o_proj_->forward(o_norm_->heads(o, s_.gate ? g_proj_->forward(x) : torch::Tensor()));
   }
 
   DeltaRuleSizes s_;
@@ -149,7 +133,7 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
   std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
   torch::nn::Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
   torch::Tensor A_log_, dt_bias_;
-  std::shared_ptr<HeadNorm> o_norm_;
+  std::shared_ptr<RmsNorm> o_norm_;
 };
 
 }  // namespace

@@ -106,10 +106,11 @@ class Hyena : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const torch::Tensor u = short_filter_->forward(in_proj_->forward(x));  // [B, L, 3D]
-    const torch::Tensor v = pass.dropout(u.narrow(2, 2 * D_, D_) * u.narrow(2, 0, D_), dropout_);
-    const torch::Tensor y = long_conv(v, filter_fn_->filter(x.size(1))) + filter_fn_->skip() * v;
-    return out_proj_->forward(y * u.narrow(2, D_, D_));
+    // Three tensors from one chunk(): its backward pass joins them, that of a narrow() each would fill [B, L, 3D] with zeros.
+    const auto u = short_filter_->forward(in_proj_->forward(x)).chunk(3, 2);
+    const torch::Tensor v = pass.dropout(u[2] * u[0], dropout_);
+    const torch::Tensor y = torch::addcmul(long_conv(v, filter_fn_->filter(x.size(1))), v, filter_fn_->skip());
+    return out_proj_->forward(y * u[1]);
   }
 
   bool has_step() const override { return true; }

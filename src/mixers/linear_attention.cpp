@@ -87,8 +87,7 @@ class LinearAttention : public Mixer {
       const std::int64_t dv = widths_.head_value();
       o = o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + 1e-10);
     }
-    if (norm_) o = norm_->forward(o);
-    return o_proj_->forward(o.flatten(-2));
+    return o_proj_->forward(norm_ ? norm_->heads(o) : o.flatten(-2));
   }
 
   HeadWidths widths_;

@@ -77,10 +77,8 @@ class Mamba2 : public Mixer, public SelfInitialised {
 
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& u, const torch::Tensor& z) {
     const torch::Tensor skip = skip_.size(0) == w_.heads ? skip_.unsqueeze(1) : skip_.view({w_.heads, w_.head});
-    torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);
-    const torch::Tensor gate = torch::silu(z);
-    y = norm_before_gate_ ? norm_->forward(y) * gate : norm_->forward(y * gate);
-    return out_proj_->forward(y);
+    const torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);
+    return out_proj_->forward(norm_->forward(y, z, norm_before_gate_ ? GatePlace::behind : GatePlace::before));
   }
 
   Mamba2Widths w_;

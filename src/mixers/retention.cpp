@@ -103,9 +103,10 @@ class Retention : public Mixer {
   }
 
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& x) {
-    torch::Tensor y = norm_->forward(o).flatten(-2);
-    if (g_proj_) y = y * activate(gate_fn_, g_proj_->forward(x));
-    return o_proj_->forward(y);
+    if (!g_proj_) return o_proj_->forward(norm_->heads(o));
+    const torch::Tensor gate = g_proj_->forward(x);
+    if (gate_fn_ == "swish" || gate_fn_ == "silu") return o_proj_->forward(norm_->heads(o, gate));
+    return o_proj_->forward(norm_->heads(o) * activate(gate_fn_, gate));
   }
 
   std::string feature_map_, gate_fn_;

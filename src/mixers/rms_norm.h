@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mixers/draw.h"
+#include "mixers/gated_norm_op.h"
 #include "mixers/torch.h"
 
 namespace mneme {
@@ -12,11 +13,14 @@ class RmsNorm : public torch::nn::Module, public SelfInitialised {
     if (affine) weight_ = register_parameter("weight", torch::ones({width}));
   }
 
-  torch::Tensor forward(const torch::Tensor& x) const {
-    const torch::Tensor parts = groups_ == 1 ? x : x.unflatten(-1, {groups_, x.size(-1) / groups_});
-    torch::Tensor y = parts * torch::rsqrt(parts.square().mean(-1, true) + eps_);
-    if (groups_ > 1) y = y.flatten(-2);
-    return weight_.defined() ? y * weight_ : y;
+  // One norm for all channels of a token (or `groups` of them), x [.., width]; with a gate of the same shape.
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& gate = {}, GatePlace place = GatePlace::behind) const {
+    return gated_norm(x.unflatten(-1, {groups_, x.size(-1) / groups_}), weight_, eps_, gate, place);
+  }
+
+  // The same norm for each head, x [.., H, width] -> [.., H * width]; with a gate of that shape.
+  torch::Tensor heads(const torch::Tensor& x, const torch::Tensor& gate = {}) const {
+    return gated_norm(x, weight_, eps_, gate, GatePlace::behind);
   }
 
   void initialise(const Draw& draw, const std::string&) override {

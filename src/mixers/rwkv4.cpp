@@ -50,7 +50,7 @@ class Rwkv4 : public Shifted {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [k, v, r] = streams(x, previous_tokens(x));
+    const auto [k, v, r] = streams(token_blends(x, shares()));
     return output_->forward(r * wkv(k, v, decay(), time_first_));
   }
 
@@ -62,7 +62,7 @@ class Rwkv4 : public Shifted {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const auto [k, v, r] = streams(x.unsqueeze(1), state.tensors[3].unsqueeze(1));
+    const auto [k, v, r] = streams(token_blends(x.unsqueeze(1), state.tensors[3].unsqueeze(1), shares()));
     WkvState past{state.tensors[0], state.tensors[1], state.tensors[2]};
     const torch::Tensor y = wkv_step(past, k.squeeze(1), v.squeeze(1), decay(), time_first_);
     state.tensors = {past.p, past.q, past.o, x};
@@ -89,10 +89,12 @@ class Rwkv4 : public Shifted {
  private:
   torch::Tensor decay() const { return -torch::exp(time_decay_); }
 
-  // k, v, r [B, L, D] of tokens x whose predecessors are `previous`.
-  std::array<torch::Tensor, 3> streams(const torch::Tensor& x, const torch::Tensor& previous) {
-    return {key_->forward(torch::lerp(previous, x, mix_k_)), value_->forward(torch::lerp(previous, x, mix_v_)),
-            torch::sigmoid(receptance_->forward(torch::lerp(previous, x, mix_r_)))};
+  // The weights are those of the token itself, its predecessor has the rest.
+  std::vector<torch::Tensor> shares() const { return {1.0 - mix_k_, 1.0 - mix_v_, 1.0 - mix_r_}; }
+
+  // k, v, r [B, L, D]
+  std::array<torch::Tensor, 3> streams(const std::vector<torch::Tensor>& blends) {
+    return {key_->forward(blends[0]), value_->forward(blends[1]), torch::sigmoid(receptance_->forward(blends[2]))};
   }
 
   torch::Tensor time_decay_, time_first_, mix_k_, mix_v_, mix_r_;
@@ -110,7 +112,7 @@ class Rwkv4ChannelMix : public Shifted {
     value_ = register_module("value", projection(hidden, D_));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, previous_tokens(x)); }
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(token_blends(x, shares())); }
 
   // The previous input.
   MixerState initial_state(std::int64_t batch) const override {
@@ -118,7 +120,7 @@ class Rwkv4ChannelMix : public Shifted {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const torch::Tensor y = mix(x.unsqueeze(1), state.tensors[0].unsqueeze(1)).squeeze(1);
+    const torch::Tensor y = mix(token_blends(x.unsqueeze(1), state.tensors[0].unsqueeze(1), shares())).squeeze(1);
     state.tensors[0] = x;
     return y;
   }
@@ -132,9 +134,11 @@ class Rwkv4ChannelMix : public Shifted {
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const torch::Tensor& previous) {
-    const torch::Tensor k = torch::relu(key_->forward(torch::lerp(previous, x, mix_k_)));  // [B, L, hidden]
-    return torch::sigmoid(receptance_->forward(torch::lerp(previous, x, mix_r_))) * value_->forward(k * k);
+  std::vector<torch::Tensor> shares() const { return {1.0 - mix_k_, 1.0 - mix_r_}; }
+
+  torch::Tensor mix(const std::vector<torch::Tensor>& blends) {
+    const torch::Tensor k = torch::relu(key_->forward(blends[0]));  // [B, L, hidden]
+    return torch::sigmoid(receptance_->forward(blends[1])) * value_->forward(k * k);
   }
 
   torch::Tensor mix_k_, mix_r_;

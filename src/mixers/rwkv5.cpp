@@ -35,7 +35,7 @@ class Rwkv5 : public Mixer, public SelfInitialised {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const Streams s = streams(x, previous_tokens(x));
+    const Streams s = streams(token_blends(x, shares()));
     return output(rwkv5_scan(s.r, s.k, s.v, decay(), time_faaaa_), s.g);
   }
 
@@ -48,7 +48,7 @@ class Rwkv5 : public Mixer, public SelfInitialised {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const Streams s = streams(x.unsqueeze(1), state.tensors[1].unsqueeze(1));
+    const Streams s = streams(token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));
     const torch::Tensor y =
         rwkv5_step(state.tensors[0], s.r.select(1, 0), s.k.select(1, 0), s.v.select(1, 0), decay(), time_faaaa_);
     state.tensors[1] = x;
@@ -81,13 +81,15 @@ class Rwkv5 : public Mixer, public SelfInitialised {
 
   torch::Tensor decay() const { return torch::exp(-torch::exp(time_decay_)); }
 
-  Streams streams(const torch::Tensor& x, const torch::Tensor& previous) {
-    const auto stream = [&](torch::nn::Linear& linear, const char* name) {
-      return linear->forward(torch::lerp(previous, x, mix_.at(name)));
-    };
+  // The weights are those of the token itself, its predecessor has the rest.
+  std::vector<torch::Tensor> shares() const {
+    return {1.0 - mix_.at("r"), 1.0 - mix_.at("k"), 1.0 - mix_.at("v"), 1.0 - mix_.at("g")};
+  }
+
+  Streams streams(const std::vector<torch::Tensor>& blends) {
     const auto heads = [&](const torch::Tensor& y) { return y.unflatten(2, {H_, N_}); };
-    return {heads(stream(receptance_, "r")), heads(stream(key_, "k")), heads(stream(value_, "v")),
-            torch::silu(stream(gate_, "g"))};
+    return {heads(receptance_->forward(blends[0])), heads(key_->forward(blends[1])), heads(value_->forward(blends[2])),
+            torch::silu(gate_->forward(blends[3]))};
   }
 
   torch::Tensor output(const torch::Tensor& y, const torch::Tensor& g) {

@@ -12,6 +12,8 @@
 namespace mneme {
 namespace {
 
+constexpr std::string_view kStreams = "rwkvag";
+
 class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
  public:
   Rwkv7(const MixerContext& context, const Options& options)
@@ -22,8 +24,8 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
         norm_start_(std::pow(static_cast<double>(context.layer + 1) / static_cast<double>(context.layers), 0.7)),
         first_(context.earlier == 0),
         ratios_(context.layer, context.layers) {
-    for (const char* name : {"r", "w", "k", "v", "a", "g"})
-      mix_[name] = register_parameter(std::string("x_") + name, torch::zeros({1, 1, D_}));
+    for (const char name : kStreams)
+      mix_[std::string(1, name)] = register_parameter(std::string("x_") + name, torch::zeros({1, 1, D_}));
     k_k_ = register_parameter("k_k", torch::zeros({D_}));
     k_a_ = register_parameter("k_a", torch::zeros({D_}));
     r_k_ = register_parameter("r_k", torch::zeros({H_, N_}));
@@ -44,7 +46,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const Inputs in = inputs(x, previous_tokens(x), pass);
+    const Inputs in = inputs(token_blends(x, shares()), pass);
     return output(in, rwkv7_scan(in.streams));
   }
 
@@ -62,7 +64,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
   }
 
   torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, Pass& pass) override {
-    const Inputs in = inputs(x.unsqueeze(1), state.tensors[1].unsqueeze(1), pass);
+    const Inputs in = inputs(token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()), pass);
     const torch::Tensor o = rwkv7_step(state.tensors[0], in.streams, 0);
     state.tensors[1] = x;
     return output(in, o.unsqueeze(1)).squeeze(1);
@@ -121,21 +123,27 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     return torch::lerp(v, pass.first_values, torch::sigmoid(v_lora_->forward(x)));
   }
 
-  Inputs inputs(const torch::Tensor& x, const torch::Tensor& previous, Pass& pass) {
-    const auto mixed = [&](const char* name) { return torch::lerp(x, previous, mix_.at(name)); };
+  std::vector<torch::Tensor> shares() const {
+    std::vector<torch::Tensor> result;
+    for (const char name : kStreams) result.push_back(mix_.at(std::string(1, name)));
+    return result;
+  }
+
+  Inputs inputs(const std::vector<torch::Tensor>& blends, Pass& pass) {
+    const auto mixed = [&](char name) { return blends[kStreams.find(name)]; };
     const auto heads = [&](const torch::Tensor& y) { return y.unflatten(2, {H_, N_}); };
-    const torch::Tensor k = k_proj_->forward(mixed("k"));
-    const torch::Tensor a = torch::sigmoid(a_lora_->forward(mixed("a")));  // in-context learning rate
+    const torch::Tensor k = k_proj_->forward(mixed('k'));
+    const torch::Tensor a = torch::sigmoid(a_lora_->forward(mixed('a')));  // in-context learning rate
     torch::Tensor kk = heads(k * k_k_);
     kk = kk / kk.norm(2, {-1}, true).clamp_min(1e-12);
     Inputs in;
-    in.streams.r = heads(r_proj_->forward(mixed("r")));
-    in.streams.w = heads(torch::sigmoid(w_lora_->forward(mixed("w")))) * -std::exp(-0.5);
+    in.streams.r = heads(r_proj_->forward(mixed('r')));
+    in.streams.w = heads(torch::sigmoid(w_lora_->forward(mixed('w')))) * -std::exp(-0.5);
     in.streams.k = heads(k * (1.0 + (a - 1.0) * k_a_));
-    in.streams.v = heads(values(mixed("v"), pass));
+    in.streams.v = heads(values(mixed('v'), pass));
     in.streams.a = kk;
     in.streams.b = kk * heads(a);
-    in.g = g_lora_->forward(mixed("g"));
+    in.g = g_lora_->forward(mixed('g'));
     return in;
   }
 

@@ -1,14 +1,17 @@
 // The token shift of the RWKV family: every stream is a per-channel blend of a token and its predecessor.
 #pragma once
 
+#include <vector>
+
 #include "mixers/torch.h"
 
 namespace mneme {
 
-// x [B, L, D] moved one token on: position t holds x[t-1], position 0 zeros.
-inline torch::Tensor previous_tokens(const torch::Tensor& x) {
-  return torch::cat({torch::zeros_like(x.narrow(1, 0, 1)), x.narrow(1, 0, x.size(1) - 1)}, 1);
-}
+// A blend for each share: token + share * (its predecessor - token). x and previous [B, L, D], shares of D numbers.
+std::vector<torch::Tensor> token_blends(const torch::Tensor& x, const torch::Tensor& previous,
+                                        const std::vector<torch::Tensor>& shares);
+// The same within sequences: the predecessor of x[t] is x[t-1], zeros at t = 0.
+std::vector<torch::Tensor> token_blends(const torch::Tensor& x, const std::vector<torch::Tensor>& shares);
 
 // How deep a layer stands, as RWKV's initial values want it.
 struct LayerRatios {

@@ -1,26 +1,24 @@
 #include "train/sgemm.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "mixers/torch.h"
+#include "train/timing.h"
 
 namespace mneme {
 
 double sgemm_rate(std::int64_t m, std::int64_t k, std::int64_t n, double seconds) {
-  using Clock = std::chrono::steady_clock;
   const torch::NoGradGuard guard;
   const torch::Tensor a = torch::full({m, k}, 0.5), b = torch::full({k, n}, 0.25);
   torch::Tensor c = torch::empty({m, n});
   const double work = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
   double best = 0;
-  const auto start = Clock::now();
+  const double start = now(Clock::wall);
   do {
-    const auto before = Clock::now();
+    const double before = now(Clock::thread);
     torch::mm_out(c, a, b);
-    const double elapsed = std::chrono::duration<double>(Clock::now() - before).count();
-    best = std::max(best, work / elapsed);
-  } while (std::chrono::duration<double>(Clock::now() - start).count() < seconds);
+    best = std::max(best, work / (now(Clock::thread) - before));
+  } while (now(Clock::wall) - start < seconds);
   return best;
 }
 

@@ -1,7 +1,8 @@
 #include "train/timing.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "core/error.h"
@@ -14,18 +15,22 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-std::vector<double> time_calls(const std::function<void()>& step, double seconds, std::size_t at_least) {
-  using Clock = std::chrono::steady_clock;
+double now(Clock clock) {
+  timespec time{};
+  const int got = ::clock_gettime(clock == Clock::wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  check(got == 0, "a clock");
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::vector<double> time_calls(const std::function<void()>& step, double seconds, std::size_t at_least, Clock clock) {
   step();
   std::vector<double> times;
-  const auto start = Clock::now();
-  auto before = start;
+  const double start = now(Clock::wall);
   do {
+    const double before = now(clock);
     step();
-    const auto now = Clock::now();
-    times.push_back(std::chrono::duration<double>(now - before).count());
-    before = now;
-  } while (times.size() < at_least || std::chrono::duration<double>(before - start).count() < seconds);
+    times.push_back(now(clock) - before);
+  } while (times.size() < at_least || now(Clock::wall) - start < seconds);
   return times;
 }
 

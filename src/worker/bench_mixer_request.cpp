@@ -86,7 +86,7 @@ class MixerUnderTest {
 Json measure(const Workload& work, double seconds, const std::string& case_file) {
   MixerUnderTest mixer(work);
   if (!case_file.empty()) mixer.save(case_file);
-  const std::vector<double> times = time_calls([&] { mixer.step(); }, seconds, 3);
+  const std::vector<double> times = time_calls([&] { mixer.step(); }, seconds, 3, Clock::thread);
   const double step = median(times), batch = static_cast<double>(work.batch);
   return {{"length", work.context.length},
           {"steps", times.size()},

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace mneme {
 namespace {
@@ -18,6 +20,13 @@ TEST(Timing, CallsOnceMoreThanItMeasures) {
   const std::vector<double> times = time_calls([&] { ++calls; }, 0.0, 7);
   EXPECT_EQ(times.size(), 7u);
   EXPECT_EQ(calls, 8u);
+}
+
+TEST(Timing, SleepingTakesTheWallsTimeAlone) {
+  const double wall = now(Clock::wall), thread = now(Clock::thread);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_GE(now(Clock::wall) - wall, 0.02);
+  EXPECT_LT(now(Clock::thread) - thread, 0.02);
 }
 
 TEST(Timing, ExponentOfAPowerLaw) {
