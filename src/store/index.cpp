@@ -71,18 +71,6 @@ RunRecord record_of(const Statement& row) {
   return record;
 }
 
-// False if the file system does not let us.
-bool move_away(const Path& file) {
-  Path journal = file, aside = file;
-  journal += "-journal";
-  aside += ".damaged";
-  std::error_code code;
-  // A journal that outlives its database would be rolled back into the new one, so it goes first.
-  fs::remove(journal, code);
-  if (!code) fs::rename(file, aside, code);
-  return !code;
-}
-
 // Directories of runs; one that holds no file of a run yet (a crash right after mkdir) is passed over.
 std::vector<RunDirectory> directories(const Lab& lab) {
   std::vector<RunDirectory> found;
@@ -116,7 +104,7 @@ void Index::connect() {
       return;
     } catch (const SqliteError& error) {
       notice = fmt::format("the index cannot be used ({}); reading the run directories instead", error.what());
-      if (!error.damaged() || !move_away(lab_.index())) break;
+      if (!error.damaged() || !move_database_away(lab_.index())) break;
       notice = fmt::format("the index was damaged ({}); made it again from the run directories", error.what());
     }
   }
@@ -133,7 +121,7 @@ auto Index::repairing(Action action) {
   } catch (const SqliteError& error) {
     if (!error.damaged()) throw;
   }
-  move_away(lab_.index());
+  move_database_away(lab_.index());
   connect();
   notices_.push_back("the index was damaged; made it again from the run directories");
   return action();

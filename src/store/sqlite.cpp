@@ -10,6 +10,19 @@ constexpr int kBusyMilliseconds = 10000;
 
 }  // namespace
 
+bool move_database_away(const Path& file) {
+  Path journal = file, aside = file;
+  journal += "-journal";
+  aside += ".damaged";
+  std::error_code code;
+  // A journal that outlives its database would be rolled back into the new one, so it goes first.
+  std::filesystem::remove(journal, code);
+  if (!code) std::filesystem::rename(file, aside, code);
+  return !code;
+}
+
+bool SqliteError::full() const { return (code_ & 0xff) == SQLITE_FULL; }
+
 bool SqliteError::damaged() const {
   const int primary = code_ & 0xff;
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;

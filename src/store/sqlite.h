@@ -22,6 +22,8 @@ class SqliteError : public Error {
       : Error(ErrorKind::io, where, what), code_(code) {}
   // The file is not a database or its pages contradict each other: waiting will not help.
   bool damaged() const;
+  // The disk has no room.
+  bool full() const;
 
  private:
   int code_;
@@ -46,6 +48,9 @@ class Database {
   std::string name_;
   std::unique_ptr<sqlite3, Closer> handle_;
 };
+
+// Moves a damaged file to NAME.damaged and removes its journal; false if the file system does not let us.
+bool move_database_away(const Path& file);
 
 class Statement {
  public:

@@ -1,10 +1,12 @@
 // mneme-worker: carries out requests, one JSON line each, and answers with events (docs/worker-protocol.md).
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "core/error.h"
@@ -19,6 +21,8 @@
 namespace mneme {
 namespace {
 
+constexpr const char* kOutOfMemory = "out of memory";
+
 // One thread everywhere: it is what makes results repeat to the bit, and runs are parallel anyway.
 void use_one_thread() {
   at::set_num_threads(1);
@@ -32,6 +36,13 @@ void keep_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   ::mallopt(M_TOP_PAD, 64 << 20);
+}
+
+// libtorch reports memory that it could not get as one of its own errors, with a page of addresses.
+std::string describe(const std::exception& error) {
+  const std::string_view what = error.what();
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || what.find("can't allocate memory") != what.npos;
+  return memory ? fmt::format("{}: {}", kOutOfMemory, what.substr(0, what.find('\n'))) : std::string(what);
 }
 
 // False if the worker was told to stop.
@@ -54,7 +65,7 @@ bool carry_out(const std::string& line) {
   } catch (const Json::exception& error) {
     send_event("failed", {{"id", id}, {"kind", 2}, {"message", std::string("[request] ") + error.what()}});
   } catch (const std::exception& error) {
-    send_event("failed", {{"id", id}, {"kind", 1}, {"message", error.what()}});
+    send_event("failed", {{"id", id}, {"kind", 1}, {"message", describe(error)}});
   }
   return true;
 }

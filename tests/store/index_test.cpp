@@ -115,14 +115,14 @@ TEST(Index, FollowsARunThatHasNotEnded) {
   directory.create(run.json);
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::fresh);
   {
-    const auto lock = directory.lock();
+    const RunWriter writer = RunWriter::begin(directory, run.json, 0, "test");
     EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::running);
   }
   write_file_atomically(directory.checkpoint(), "x");
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::interrupted);
-  directory.write_summary(sample_summary(run, "failed", 0.1, 0));
+  testing::put_summary(directory, run, sample_summary(run, "failed", 0.1, 0));
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::failed);
-  directory.write_summary(sample_summary(run, "diverged", 0.1, 0));
+  testing::put_summary(directory, run, sample_summary(run, "diverged", 0.1, 0));
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::diverged);
 }
 

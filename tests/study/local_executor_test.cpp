@@ -65,13 +65,21 @@ std::vector<RunConfig> seeds(int count, const std::string& steps = "train.steps=
   return runs;
 }
 
+ExecutorOptions options(int jobs, int attempts = 1, const Path& worker = kWorker) {
+  ExecutorOptions result;
+  result.jobs = jobs;
+  result.worker = worker;
+  result.attempts = attempts;
+  return result;
+}
+
 class LocalExecutor : public ::testing::Test {
  protected:
   ExecutionResult run(const std::vector<RunConfig>& runs, int jobs = 2, int attempts = 1) {
     watcher.starts.clear();
     watcher.ends.clear();
     watcher.skips.clear();
-    return execute(runs, sample.lab, &index, {jobs, kWorker, attempts}, watcher);
+    return execute(runs, sample.lab, &index, options(jobs, attempts), watcher);
   }
 
   SampleLab sample;
@@ -118,7 +126,7 @@ TEST_F(LocalExecutor, OneWorkerOrTwoGiveTheSameBits) {
   run(runs, 2);
   const SampleLab other;
   Watcher silent;
-  execute(runs, other.lab, nullptr, {1, kWorker, 1}, silent);
+  execute(runs, other.lab, nullptr, options(1), silent);
   for (const RunConfig& one : runs) {
     const Json two_workers = deterministic_part(sample.lab.run(one.id));
     EXPECT_EQ(two_workers, deterministic_part(other.lab.run(one.id)));
@@ -180,7 +188,7 @@ TEST_F(LocalExecutor, CtrlCLeavesARunThatGoesOnToTheSameEnd) {
   EXPECT_GT(watcher.first_steps.at(0), 10);
   const SampleLab other;
   Watcher silent;
-  execute(runs, other.lab, nullptr, {1, kWorker, 1}, silent);
+  execute(runs, other.lab, nullptr, options(1), silent);
   EXPECT_EQ(deterministic_part(sample.lab.run(runs[0].id)), deterministic_part(other.lab.run(runs[0].id)));
 }
 
@@ -217,13 +225,13 @@ TEST_F(LocalExecutor, AWorkerStoppedBySomebodyElseIsReplaced) {
 TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
   const auto runs = seeds(2);
   sample.lab.run(runs[0].id).create(runs[0].json);
-  std::optional<RunDirectory::Lock> lock(sample.lab.run(runs[0].id).lock());
+  auto other = std::make_unique<RunWriter>(RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json, 0, "test"));
   bool other_ended = false;
   watcher.tick = [&] {
     // Only when everything else is done does the other process let go.
     if (std::find(watcher.ends.begin(), watcher.ends.end(), runs[1].id) == watcher.ends.end()) return;
-    other_ended = lock.has_value() || other_ended;
-    lock.reset();
+    other_ended = other || other_ended;
+    other.reset();
   };
   const ExecutionResult result = run(runs, 2);
   EXPECT_TRUE(other_ended);
@@ -235,12 +243,12 @@ TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
 TEST_F(LocalExecutor, ARunThatAnotherProcessEndsIsTakenFromIt) {
   const auto runs = seeds(1);
   sample.lab.run(runs[0].id).create(runs[0].json);
-  std::optional<RunDirectory::Lock> lock(sample.lab.run(runs[0].id).lock());
+  auto other = std::make_unique<RunWriter>(RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json, 0, "test"));
   int ticks = 0;
   watcher.tick = [&] {
     if (++ticks != 3) return;
-    sample.lab.run(runs[0].id).write_summary(testing::sample_summary(runs[0], "done", 1, 1));
-    lock.reset();
+    other->write_summary(testing::sample_summary(runs[0], "done", 1, 1));
+    other.reset();
   };
   const ExecutionResult result = run(runs);
   EXPECT_EQ(result.count(RunState::done), 1u);
@@ -278,7 +286,7 @@ TEST_F(LocalExecutor, AWorkerThatCannotStartIsAnErrorAndNoFailedRun) {
   const auto runs = seeds(1);
   for (const char* broken : {"/bin/false", "/nowhere/mneme-worker"}) {
     try {
-      execute(runs, sample.lab, &index, {1, broken, 1}, watcher);
+      execute(runs, sample.lab, &index, options(1, 1, broken), watcher);
       ADD_FAILURE() << broken << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::io);
@@ -295,7 +303,7 @@ TEST_F(LocalExecutor, AWorkerThatTalksNonsenseFailsItsRun) {
   std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
   const auto runs = seeds(1);
   sample.lab.run(runs[0].id).create(runs[0].json);
-  const ExecutionResult result = execute(runs, sample.lab, &index, {1, fake, 1}, watcher);
+  const ExecutionResult result = execute(runs, sample.lab, &index, options(1, 1, fake), watcher);
   EXPECT_EQ(result.runs[0].state, RunState::failed);
 }
 
