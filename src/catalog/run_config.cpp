@@ -73,8 +73,9 @@ void resolve_model(RunConfig& run, const ConfigValue& table) {
     run.mixers.push_back(mixer_config(find_mixer(name, origin_of(table, "mixer", "model.mixer")), table));
   run.state_mixer = mixer_config(find_state_mixer(run.model.text("state_mixer")), table);
   // Tables of mixers that this run does not use (another point of a study's grid) are still checked.
-  for (const auto& entry : mixer_catalog()) mixer_config(entry, table);
-  for (const auto& entry : state_mixer_catalog()) mixer_config(entry, table);
+  for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
+    for (const auto& entry : *catalog)
+      if (table.find(entry.name)) mixer_config(entry, table);
 
   const bool order = std::any_of(run.mixers.begin(), run.mixers.end(),
                                  [](const MixerConfig& mixer) { return mixer.entry->knows_order(mixer.options); });

@@ -89,10 +89,14 @@ RunRecord read_record(const RunDirectory& directory) try {
                 "holds another configuration than its run id says; the file was changed");
   fill_from_config(record, config, file);
   record.state = directory.state();
+  const std::vector<Json> metrics = directory.metrics();
+  for (const Json& metric : metrics)
+    record.metrics.push_back({metric.at("step").get<std::int64_t>(), metric.value("split", ""),
+                              number(metric, "/times/seconds"_json_pointer).value_or(0), metric.at("values").dump()});
   if (const auto summary = directory.summary()) {
     fill_from_summary(record, *summary);
   } else {
-    fill_from_metrics(record, directory.metrics());
+    fill_from_metrics(record, metrics);
     record.steps = std::max(record.steps, checkpoint_step(directory));
   }
   return record;

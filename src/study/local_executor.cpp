@@ -385,7 +385,8 @@ void Execution::give_up(const Error& error) {
 }
 
 void Execution::update_index(std::size_t run) {
-  if (!index_) return;
+  // A worker that was stopped before its first file leaves nothing to copy.
+  if (!index_ || !std::filesystem::exists(directory(run).path() / "config.json")) return;
   try {
     index_->update(directory(run));
   } catch (const std::exception& error) {

@@ -14,6 +14,7 @@
 #include "worker/bench_request.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
+#include "worker/measure_request.h"
 #include "worker/run_request.h"
 #include "worker/stop.h"
 #include "worker/verify_request.h"
@@ -53,12 +54,14 @@ bool carry_out(const std::string& line) {
     if (request.is_object() && request.contains("id")) id = request["id"];
     const std::string kind = request.is_object() ? request.value("request", "") : "";
     if (kind == "run") return carry_out_run(request);
-    if (kind == "verify") {
+    if (kind == "measure") {
+      carry_out_measure(request);
+    } else if (kind == "verify") {
       carry_out_verify(request);
     } else if (kind == "bench") {
       carry_out_bench(request);
     } else {
-      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, verify or bench");
+      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, measure, verify or bench");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});

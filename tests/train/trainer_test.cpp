@@ -81,6 +81,23 @@ TEST(Trainer, DivergenceIsAnOutcomeWithTheLastFiniteMetrics) {
   for (const Json& metric : listener.metrics) EXPECT_TRUE(metric[1]["loss"].is_number());
 }
 
+TEST(Trainer, GivesUpWhereThereIsNoHope) {
+  const testing::TemporaryDirectory directory;
+  const RunConfig run = tiny("lr = 0.0\ngive_up_after = 0.5\ngive_up_below = 0.99\n");
+  Listener listener;
+  const TrainResult result = Trainer(run).train(directory / "c", listener);
+  EXPECT_EQ(result.outcome, Outcome::done);
+  EXPECT_EQ(result.reason, "hopeless");
+  EXPECT_EQ(result.values["step"], 8);  // the first evaluation after half of 12 steps
+  EXPECT_TRUE(result.values.contains("test"));
+  // A crash between the last checkpoint and the summary comes to the same end.
+  Trainer again(run);
+  again.restore(directory / "c");
+  EXPECT_EQ(again.train(directory / "c", listener).reason, "hopeless");
+  EXPECT_EQ(Trainer(tiny("lr = 0.0\ngive_up_after = 1.0\ngive_up_below = 0.99\n")).train(directory / "d", listener).reason,
+            "budget");
+}
+
 TEST(Trainer, LearnsAndStopsAtTheThreshold) {
   const testing::TemporaryDirectory directory;
   // One pair in a tiny vocabulary: the answer is always the second token.
