@@ -24,6 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kTickMilliseconds = 200;
+constexpr double kRecently = 0.4, kCheckPeriod = 1.0;  // seconds
 // Workers that die before their first word say that the installation is broken, not the run.
 constexpr int kStartFailures = 2;
 // Somebody else keeps stopping this run's workers: beyond this it counts as failed.
@@ -50,7 +51,7 @@ struct Slot {
   bool leaving = false;  // its input is closed
   bool silent = false;   // killed because it said nothing for a whole lease
   std::optional<ClaimedRun> run;
-  Clock::time_point heard = Clock::now();
+  Clock::time_point heard = Clock::now(), checked = heard;
   std::int64_t kernel_kills = 0;  // of the machine for lack of memory, when the process started
 
   bool free() const { return !run && !stopped && !leaving; }
@@ -232,9 +233,16 @@ void Execution::watch_over(Slot& slot) {
     slot.process->kill_group();
     return;
   }
-  if (seconds_since(slot.heard) > 2.0 * kTickMilliseconds / 1000.0 || queue_->keep(*slot.run)) return;
+  bool ours = true;
+  if (seconds_since(slot.heard) < kRecently) ours = queue_->keep(*slot.run);
+  // A run that was cancelled or taken over is seen here before its worker's next write.
+  if (seconds_since(slot.checked) > kCheckPeriod) {
+    slot.checked = Clock::now();
+    ours = ours && queue_->still_ours(*slot.run);
+  }
+  if (ours) return;
   // Somebody else has it now and our worker's writes are refused: no use in going on.
-  observer_.on_note(fmt::format("run {} was claimed by another command", runs_[slot.run->run].id));
+  observer_.on_note(fmt::format("run {} was cancelled or claimed by another command", runs_[slot.run->run].id));
   queue_->watch(slot.run->run);
   slot.run.reset();
   slot.process->kill_group();

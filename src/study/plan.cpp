@@ -47,15 +47,13 @@ std::string kind_of(const RunConfig& run) {
 
 std::map<std::string, std::size_t> representatives(std::span<const RunConfig> runs,
                                                    std::span<const std::size_t> among) {
-  std::map<std::string, std::vector<std::size_t>> kinds;
-  for (const std::size_t run : among) kinds[kind_of(runs[run])].push_back(run);
+  std::map<std::string, std::vector<std::pair<double, std::size_t>>> kinds;
+  for (const std::size_t run : among) kinds[kind_of(runs[run])].emplace_back(step_work(runs[run]), run);
   std::map<std::string, std::size_t> chosen;
   for (auto& [kind, members] : kinds) {
     const auto middle = members.begin() + std::ssize(members) / 2;
-    std::nth_element(members.begin(), middle, members.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(step_work(runs[a]), runs[a].id) < std::pair(step_work(runs[b]), runs[b].id);
-    });
-    chosen[kind] = *middle;
+    std::nth_element(members.begin(), middle, members.end());
+    chosen[kind] = middle->second;
   }
   return chosen;
 }

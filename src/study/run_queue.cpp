@@ -122,6 +122,10 @@ bool RunQueue::keep(const ClaimedRun& claimed) {
   }
 }
 
+bool RunQueue::still_ours(const ClaimedRun& claimed) const {
+  return last_attempt(lab_.run(runs_[claimed.run].id)) <= claimed.attempt;
+}
+
 void RunQueue::release(const ClaimedRun& claimed) {
   try {
     claims_->release(runs_[claimed.run].id, claimed.attempt);

@@ -41,6 +41,8 @@ class RunQueue {
 
   // Extends the lease if that is due; false if the claim is lost.
   bool keep(const ClaimedRun& claimed);
+  // False if the run's directory belongs to a newer attempt.
+  bool still_ours(const ClaimedRun& claimed) const;
   void release(const ClaimedRun& claimed);
   // Given back, to be tried again before the others.
   void put_back(const ClaimedRun& claimed);

@@ -324,13 +324,14 @@ TEST_F(App, CancelledRunsStaySoUntilTheyAreRetried) {
 TEST_F(App, DiffNamesFieldsAndTheStepWhereMetricsPart) {
   for (const char* seed : {"train.seed=1", "train.seed=2"}) mneme(joined(joined({"train"}, kTiny), {seed}));
   const Json runs = json({"runs"})["runs"];
-  const Json diff = json({"diff", runs[0]["id"], runs[1]["id"]});
+  const std::string a = runs[0]["id"], b = runs[1]["id"];
+  const Json diff = json({"diff", a, b});
   bool seed_differs = false;
   for (const Json& field : diff["config"]) seed_differs = seed_differs || field["path"] == "train.seed";
   EXPECT_TRUE(seed_differs);
   EXPECT_EQ(diff["metrics_part"]["step"], 1);
-  EXPECT_TRUE(json({"diff", runs[0]["id"], runs[0]["id"]})["metrics_part"].is_null());
-  EXPECT_THAT(mneme({"diff", runs[0]["id"], runs[1]["id"]}).out, HasSubstr("the metrics part at step 1"));
+  EXPECT_TRUE(json({"diff", a, a})["metrics_part"].is_null());
+  EXPECT_THAT(mneme({"diff", a, b}).out, HasSubstr("the metrics part at step 1"));
 }
 
 TEST_F(App, ExportsAreReadableByOthers) {

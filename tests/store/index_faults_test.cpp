@@ -21,10 +21,9 @@ bool attempt(int code, int call, std::vector<std::string>& problems) {
   { Index::open(sample.lab); }
   const std::string second = sample.add_done({"train.seed=2"});
   const auto report = [&](const std::string& what) { problems.push_back(what + " at operation " + std::to_string(call)); };
-  bool struck = false;
+  bool struck = false, success = false;
   {
     const FaultySqlite fault(code, call);
-    bool success = false;
     try {
       // Opened without the refresh that would commit the run already: the database itself.
       Database database(sample.lab.index());
@@ -35,6 +34,8 @@ bool attempt(int code, int call, std::vector<std::string>& problems) {
     } catch (const SqliteError&) {
     }
     struck = FaultySqlite::struck();
+  }
+  {
     Database reader(sample.lab.index());
     Statement row(reader, "SELECT seconds FROM runs");
     const double seconds = row.step() ? row.real(0) : -1;
@@ -74,7 +75,9 @@ TEST(IndexFaults, AClaimThatCouldNotBeWrittenIsNoClaim) {
       }
     }
     const auto after = open_claims(sample.lab.claims(), {.holder = "b"})->claim("run", 0);
-    if (claimed) EXPECT_EQ(after, std::nullopt) << call;
+    if (claimed) {
+      EXPECT_EQ(after, std::nullopt) << call;
+    }
   }
 }
 

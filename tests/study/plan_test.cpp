@@ -60,7 +60,8 @@ TEST(Plan, WorkersThatTakeTheLongestFirstEndTogether) {
 }
 
 TEST(Plan, TenThousandRunsAreAStudyLikeAnyOther) {
-  const std::string text = std::string(kStudy) + "seed = \"range(0, 2500, 1)\"\n";
+  std::string text = kStudy;
+  text += "seed = \"range(0, 2500, 1)\"\n";
   const auto start = std::chrono::steady_clock::now();
   const Study study = parse_study(text, "s.toml");
   const StudyPlan plan = make_plan(study, {});

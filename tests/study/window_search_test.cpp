@@ -16,7 +16,7 @@ struct Outcome {
 
 using Truth = std::function<double(std::size_t rate, std::size_t seed)>;
 
-Outcome search(std::size_t rates, std::size_t seeds, const WindowRule& rule, std::size_t budget, const Truth& truth) {
+Outcome run_search(std::size_t rates, std::size_t seeds, const WindowRule& rule, std::size_t budget, const Truth& truth) {
   const WindowSearch searcher(rates, seeds, rule, budget);
   CellResults known;
   for (auto wanted = searcher.next(known); !wanted.empty(); wanted = searcher.next(known))
@@ -43,7 +43,7 @@ TEST(WindowSearch, AgreesWithTheGridForHalfOfItsRuns) {
       for (std::size_t hi = lo + rates / 4; hi < rates; ++hi) {
         const Truth truth = [&](std::size_t rate, std::size_t) { return rate >= lo && rate <= hi ? 0.95 : 0.3; };
         const std::size_t budget = rates * 3 / 2;
-        const Outcome found = search(rates, 3, {}, budget, truth);
+        const Outcome found = run_search(rates, 3, {}, budget, truth);
         ASSERT_TRUE(found.window) << rates << " " << lo << " " << hi;
         EXPECT_EQ(found.window->lo, lo) << rates << " " << lo << " " << hi;
         EXPECT_EQ(found.window->hi, hi) << rates << " " << lo << " " << hi;
@@ -57,14 +57,14 @@ TEST(WindowSearch, AgreesWithTheGridForHalfOfItsRuns) {
 
 TEST(WindowSearch, FindsANarrowWindowBetweenItsFirstRates) {
   const Truth truth = [](std::size_t rate, std::size_t) { return rate == 6 ? 0.95 : rate == 5 || rate == 7 ? 0.6 : 0.1; };
-  const Outcome found = search(13, 3, {}, 39, truth);
+  const Outcome found = run_search(13, 3, {}, 39, truth);
   ASSERT_TRUE(found.window);
   EXPECT_EQ(found.window->lo, 6u);
   EXPECT_EQ(found.window->hi, 6u);
 }
 
 TEST(WindowSearch, WithoutAWindowItEndsWithinItsBudget) {
-  const Outcome none = search(13, 3, {}, 19, [](std::size_t, std::size_t) { return 0.1; });
+  const Outcome none = run_search(13, 3, {}, 19, [](std::size_t, std::size_t) { return 0.1; });
   EXPECT_FALSE(none.window);
   EXPECT_LE(none.spent, 19u);
 }
@@ -86,7 +86,7 @@ TEST(WindowSearch, IsAFunctionOfTheResults) {
     for (std::size_t seed = 0; seed < 3; ++seed)
       noise[{rate, seed}] = rate > 2 && rate < 9 ? 0.7 + 0.3 * random.uniform() : 0.3;
   const Truth truth = [&](std::size_t rate, std::size_t seed) { return noise.at({rate, seed}); };
-  EXPECT_EQ(search(13, 3, {}, 19, truth).spent, search(13, 3, {}, 19, truth).spent);
+  EXPECT_EQ(run_search(13, 3, {}, 19, truth).spent, run_search(13, 3, {}, 19, truth).spent);
   const WindowSearch searcher(13, 3, {}, 19);
   const WindowUncertainty a = resample_seeds(searcher, 3, {}, noise), b = resample_seeds(searcher, 3, {}, noise);
   EXPECT_EQ(a.width_error, b.width_error);
@@ -111,7 +111,7 @@ TEST(WindowSearch, TheAgreementTestWouldSeeAWrongEdge) {
   const Truth truth = [](std::size_t rate, std::size_t) { return rate >= 3 && rate <= 9 ? 0.95 : 0.3; };
   EXPECT_EQ(full_grid(13, 3, {}, truth).lo, 3u);
   // The planted fault: a search that stops at its coarse rates.
-  const Outcome coarse = search(13, 3, {}, 8, truth);
+  const Outcome coarse = run_search(13, 3, {}, 8, truth);
   ASSERT_TRUE(coarse.window);
   EXPECT_NE(coarse.window->lo, 3u);
   EXPECT_FALSE(coarse.window->lo_is_sharp);
