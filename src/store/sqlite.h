@@ -32,7 +32,7 @@ class SqliteError : public Error {
 class Database {
  public:
   // Creates the file if it is missing. Rollback journal: a WAL of this SQLite can be corrupted by two
-  // writers. Waits up to ten seconds for another process's lock.
+  // writers. Waits about a minute for another process's lock.
   explicit Database(const Path& file);
   static Database in_memory() { return Database(":memory:"); }
 

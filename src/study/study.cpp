@@ -101,7 +101,8 @@ std::vector<Zip> zips_of(const ConfigValue& root) {
 
 std::vector<std::string> paths_of(const Json& config) {
   std::vector<std::string> paths;
-  for (const auto& [pointer, value] : config.flatten().items()) {
+  const Json flat = config.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
     std::string path = pointer.substr(1);
     std::replace(path.begin(), path.end(), '/', '.');
     paths.push_back(std::move(path));

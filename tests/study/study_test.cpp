@@ -94,7 +94,8 @@ TEST(Study, MistakesAreNamedWithTheirPlace) {
 
 std::vector<std::string> cells(const std::string& text) {
   std::vector<std::string> found;
-  for (const RunConfig& run : parse_study(text, "windows.toml").runs)
+  const Study study = parse_study(text, "windows.toml");
+  for (const RunConfig& run : study.runs)
     found.push_back(run.model.text("mixer") + " " + Json(run.train.real("lr")).dump() + " " +
                     std::to_string(run.task.integer("length")));
   return found;
@@ -128,7 +129,7 @@ TEST(Study, IncludeAddsAGridThatRulesDoNotTouch) {
 
 TEST(Study, ZippedAxesVaryTogether) {
   const std::string zip = "zip = [[\"task.length\", \"train.lr\"]]\n";
-  EXPECT_THAT(cells(zip + kAxes), ElementsAre("attention 0.1 32", "rnn 0.1 32", "attention 0.2 64", "rnn 0.2 64"));
+  EXPECT_THAT(cells(zip + kAxes), ElementsAre("attention 0.1 32", "attention 0.2 64", "rnn 0.1 32", "rnn 0.2 64"));
   // At a scale that has single values there is nothing to zip.
   EXPECT_EQ(parse_study(zip + kAxes + "[scale.smoke]\ntask = { length = 32 }\ntrain = { lr = 0.1 }\n", "w.toml", {"smoke", {}}).runs.size(), 2u);
 }

@@ -164,7 +164,7 @@ bool attempt(const RunConfig& run, const Trainer& old, const Trainer& older, con
   const auto report = [&](const std::string& what) { findings.problems.push_back(what + " at call " + std::to_string(call)); };
   if (!resumed || recovered.position() < old.position()) report("lost what was safe");
   if (success && recovered.position() != now.position()) report("false success");
-  if (!success && message.find("checkpoint") == message.npos) report("the path is not named");
+  if (!success && message.find(directory.path().string()) == message.npos) report("the path is not named");
   findings.points += disk.struck() ? 1 : 0;
   return disk.struck();
 }
