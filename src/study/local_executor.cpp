@@ -48,7 +48,7 @@ struct Slot {
   std::unique_ptr<LineProcess> process;
   bool ready = false;
   bool stopped = false;  // it said `interrupted`
-  bool leaving = false;  // its input is closed
+  bool leaving = false;  // it gets no more runs
   bool silent = false;   // killed because it said nothing for a whole lease
   std::optional<ClaimedRun> run;
   Clock::time_point heard = Clock::now(), checked = heard;
@@ -215,6 +215,7 @@ void Execution::attend(std::size_t number) {
       handle(number, parse_event(line));
     } catch (const std::exception&) {
       // What it says can no longer be trusted; what it started may hold its output open.
+      slot.leaving = true;
       slot.process->kill_group();
       break;
     }
@@ -245,6 +246,7 @@ void Execution::watch_over(Slot& slot) {
   observer_.on_note(fmt::format("run {} was cancelled or claimed by another command", runs_[slot.run->run].id));
   queue_->watch(slot.run->run);
   slot.run.reset();
+  slot.leaving = true;
   slot.process->kill_group();
 }
 

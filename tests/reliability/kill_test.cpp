@@ -19,7 +19,7 @@ using testing::SampleLab;
 using testing::WorkerProcess;
 
 // One small run of each; a checkpoint after every step makes most of their time a write.
-const std::vector<std::string> kMixers = {"attention", "mamba", "lstm", "gla", "h3", "rwkv4"};
+const std::vector<std::string> kMixers = {"attention", "mamba", "lstm", "gla", "rwkv4"};
 
 RunConfig run_of(const std::string& mixer) {
   return sample_run({"model.mixer=" + mixer, "model.width=16", "train.steps=60", "train.batch=4", "train.eval_every=5",
@@ -40,6 +40,13 @@ bool has_temporary(const Path& directory) {
   return false;
 }
 
+// The first file of an attempt: the run is being taken up.
+void wait_for_file(const Path& file) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < patience) {
+  }
+}
+
 struct Tally {
   int kills = 0;
   int in_write = 0;       // a temporary file was left: the kill fell between its creation and its rename
@@ -49,8 +56,8 @@ struct Tally {
 };
 
 // Kills the worker at a random instant; every other time at the first sight of a write after that instant.
-void strike(WorkerProcess& worker, const RunDirectory& directory, Random& random, bool aim) {
-  std::this_thread::sleep_for(std::chrono::microseconds(random.below(aim ? 20000 : 60000)));
+void strike(WorkerProcess& worker, const RunDirectory& directory, Random& random, bool aim, std::uint32_t within) {
+  std::this_thread::sleep_for(std::chrono::microseconds(random.below(within)));
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
   while (aim && !has_temporary(directory.path()) && std::chrono::steady_clock::now() < patience) {
   }
@@ -65,11 +72,15 @@ void torment(const RunConfig& run, const std::string& expected, std::uint64_t nu
   int depth = 0;
   bool finished = false;
   for (int kill = 0; kill < most && !finished; ++kill) {
+    const std::int64_t attempt = directory.attempt().number + 1;
     WorkerProcess worker(run, directory);
-    // A third of the kills come while the run is being taken up again.
+    // Two thirds of the kills come while the run is being taken up again, which takes milliseconds.
     const bool recovering = kill > 0 && kill % 3 != 0;
-    worker.wait_for(recovering ? "ready" : "started");
-    strike(worker, directory, random, kill % 2 == 0);
+    if (recovering)
+      wait_for_file(directory.alive(attempt));
+    else
+      worker.wait_for("started");
+    strike(worker, directory, random, !recovering && kill % 2 == 0, recovering ? 3000 : 40000);
     finished = worker.wait_for_end() == 0;
     if (finished) break;
     bool started = false;

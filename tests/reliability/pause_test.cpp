@@ -33,7 +33,7 @@ struct Tally {
 // Pauses a worker somewhere in its training, lets another attempt begin, wakes the first one up and looks at every byte
 // of the directory before and after.
 void pause_once(std::uint64_t number, Tally& tally) {
-  const RunConfig run = sample_run({"train.steps=100000", "train.eval_every=1", "train.eval_examples=4"});
+  const RunConfig run = sample_run({"train.steps=100000", "train.eval_every=5", "train.eval_examples=4", "train.batch=512"});
   const SampleLab sample;
   const RunDirectory directory = sample.lab.run(run.id);
   Random random(stream_key(11, "pauses"), number);
@@ -72,7 +72,7 @@ Tally pause(int pauses) {
 }
 
 TEST(Pauses, AWokenWorkerIsRefused) {
-  const Tally tally = pause(8);
+  const Tally tally = pause(6);
   EXPECT_EQ(tally.stale_rows, 0);
   EXPECT_EQ(tally.ended_first, 0);
   EXPECT_GT(tally.refused, 0);

@@ -98,7 +98,9 @@ TEST(Checkpoint, WithoutTheChecksumDamageWouldPass) {
   const std::string whole = checkpoint_bytes(run);
   // The planted fault: a reader that believes what parses.
   const Restore believing = [](Trainer&, const Path& file) { static_cast<void>(Safetensors::load(file)); };
-  EXPECT_GT(accepted(run, whole, byte_flips(whole), believing), 0);
+  std::vector<std::string> some = byte_flips(whole);
+  some.erase(some.begin(), some.end() - 200);
+  EXPECT_EQ(accepted(run, whole, some, believing), 200) << "all of them flips of weights";
 }
 
 TEST(Checkpoint, TheGenerationBeforeIsUsedAndItIsSaid) {
