@@ -36,6 +36,7 @@ void tell(const Study& study, const ExecutionResult& result, const std::string& 
 
 int sweep(const SweepOptions& options, bool jobs_given, const Context& context) {
   const int jobs = checked_jobs(options.jobs, jobs_given);
+  check_limits(options.limits);
   const std::string& name = options.arguments.front();
   const Study study = open_study(name, {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
   tell_warnings(study.runs);

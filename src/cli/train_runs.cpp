@@ -59,13 +59,18 @@ double parse_duration(std::string_view text, std::string_view where) {
   return number * known->second;
 }
 
+void check_limits(const TrainLimits& limits) {
+  if (limits.max_runs < 0)
+    throw Error(ErrorKind::usage, "--max-runs", fmt::format("got {}, expected 0 (all) or more", limits.max_runs));
+  if (!limits.max_time.empty()) parse_duration(limits.max_time, "--max-time");
+}
+
 ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels,
                            const TrainLimits& limits) {
   ExecutorOptions options;
   options.jobs = jobs;
   options.attempts = kAttempts;
-  if (limits.max_runs < 0)
-    throw Error(ErrorKind::usage, "--max-runs", fmt::format("got {}, expected 0 (all) or more", limits.max_runs));
+  check_limits(limits);
   if (limits.max_runs > 0) options.max_runs = limits.max_runs;
   if (!limits.max_time.empty()) options.max_seconds = parse_duration(limits.max_time, "--max-time");
   if (const char* lease = std::getenv("MNEME_LEASE"); lease && *lease) options.lease = parse_duration(lease, "MNEME_LEASE");

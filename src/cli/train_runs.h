@@ -30,6 +30,8 @@ struct TrainLimits {
   std::int64_t max_runs = 0;  // 0: all
   std::string max_time;       // "90s", "10m", "2h"; "": no limit
 };
+// Throws Error(usage) before anything is begun.
+void check_limits(const TrainLimits& limits);
 // "90", "90s", "10m", "1.5h" in seconds. Throws Error(usage).
 double parse_duration(std::string_view text, std::string_view where);
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
+#include <charconv>
 
 #include "cli/command.h"
 #include "cli/run_label.h"
@@ -21,7 +21,8 @@ struct WindowOptions {
   std::string mixer;
   double low = 1e-4, high = 1e-1;
   std::int64_t rates = 13;
-  std::vector<std::int64_t> seeds{42, 123, 777};
+  std::string seed_list = "42,123,777";
+  std::vector<std::int64_t> seeds;
   WindowRule rule;
   std::int64_t budget = 0, jobs = 0;
   bool full = false;
@@ -52,13 +53,24 @@ ConfigValue configuration(const WindowOptions& options) {
   return root;
 }
 
+std::vector<std::int64_t> parse_seeds(const std::string& text) {
+  std::vector<std::int64_t> seeds;
+  for (const std::string& part : split(text, ',')) {
+    std::int64_t seed = 0;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), seed);
+    if (code != std::errc() || end != part.data() + part.size() || seed < 0)
+      throw Error(ErrorKind::usage, "--seeds", fmt::format("got '{}', expected numbers like 42,123,777", text));
+    seeds.push_back(seed);
+  }
+  return seeds;
+}
+
 void check_options(const WindowOptions& options) {
   if (!(options.low > 0) || !(options.high > options.low))
     throw Error(ErrorKind::usage, "--low, --high",
                 fmt::format("got {} and {}, expected two rates in ascending order", options.low, options.high));
   if (options.rates < 4 || options.rates > 10000)
     throw Error(ErrorKind::usage, "--rates", fmt::format("got {}, expected from 4 to 10,000", options.rates));
-  if (options.seeds.empty()) throw Error(ErrorKind::usage, "--seeds", "got none, expected at least one");
   if (options.budget < 0) throw Error(ErrorKind::usage, "--budget", "got a negative number, expected runs");
   for (const auto& [name, value] : {std::pair{"--threshold", options.rule.threshold}, std::pair{"--share", options.rule.share}})
     if (!(value > 0) || value > 1) throw Error(ErrorKind::usage, name, fmt::format("got {}, expected above 0, at most 1", value));
@@ -85,7 +97,8 @@ double accuracy_of(const RunResult& result) {
   return result.summary.contains(at) && result.summary.at(at).is_number() ? result.summary.at(at).get<double>() : 0.0;
 }
 
-int window(const WindowOptions& options, bool jobs_given, const Context& context) {
+int window(WindowOptions options, bool jobs_given, const Context& context) {
+  options.seeds = parse_seeds(options.seed_list);
   check_options(options);
   const int jobs = checked_jobs(options.jobs, jobs_given);
   const Grid grid(configuration(options));
@@ -148,7 +161,7 @@ void add_window(CLI::App& app, Context& context) {
   app.add_option("--low", options->low, "lowest rate")->capture_default_str();
   app.add_option("--high", options->high, "highest rate")->capture_default_str();
   app.add_option("--rates", options->rates, "rates of the full grid, spaced evenly in the logarithm")->capture_default_str();
-  app.add_option("--seeds", options->seeds, "seeds of every rate")->delimiter(',')->capture_default_str();
+  app.add_option("--seeds", options->seed_list, "seeds of every rate, with commas between")->capture_default_str();
   app.add_option("--threshold", options->rule.threshold, "validation accuracy that counts as solved")->capture_default_str();
   app.add_option("--share", options->rule.share, "share of the seeds that must solve it")->capture_default_str();
   app.add_option("--budget", options->budget, "most runs to spend (default: half of the full grid)")->type_name("N");
