@@ -58,8 +58,9 @@ void choose_mixers(RunConfig& run, const ConfigValue& table) {
   else if (run.model.text("block") == "parallel")
     run.model.reject("state_mixer", "one to stand beside the sequence mixer, with block = \"parallel\"");
   // Tables of mixers that this run does not use (another point of a study's grid) are still checked.
-  for (const auto& entry : mixer_catalog()) mixer_config(entry, table);
-  for (const auto& entry : state_mixer_catalog()) mixer_config(entry, table);
+  for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
+    for (const auto& entry : *catalog)
+      if (table.find(entry.name)) mixer_config(entry, table);
 }
 
 // The channels in front of the first layer, E, and behind it, D.
