@@ -25,6 +25,8 @@ FAMILIES = {
     "state space": ["mamba", "s6", "mamba2", "s4", "s4d", "ids4", "h3"],
     "recurrent": ["rnn", "lstm", "gru", "nru"],
 }
+LOOPS = ("based", "linear_attention", "retnet", "gla", "deltanet", "gated_deltanet", "deltaproduct", "rwkv4", "rwkv5", "rwkv7",
+         "mamba", "s6", "mamba2", "ids4", "nru")
 PARALLEL = ("based", "linear_attention", "retnet", "mamba2")
 BASIS = {"attention": "softmax(q k^T) v", "transformer": "torch.nn", "rnn": "torch.nn", "lstm": "torch.nn", "gru": "torch.nn",
          "base_conv": "torch conv1d", "hyena": "FFT", "s4": "FFT", "s4d": "FFT", "h3": "FFT"}
@@ -70,6 +72,8 @@ def compare(options, mixer, directory):
             values.append(row["tokens_per_second"] / peer(case, form, options.seconds))
         # What the ratio would be if all useful work ran as fast as a large matrix multiplication.
         limit.append(ratios["careful"][-1] / row["mfu_square"])
+    if options.usual and mixer in LOOPS:
+        ratios["usual"] = [ours[-1]["tokens_per_second"] / peer(case, "usual", 0)]
     case.unlink()
     return {"mixer": mixer, "basis": BASIS.get(mixer, "loop over time"),
             "tokens_per_second": spread([row["tokens_per_second"] for row in ours]),
@@ -79,12 +83,13 @@ def compare(options, mixer, directory):
 
 
 def growth(options, mixer):
-    result = mneme(options, mixer, "--lengths", options.growth)
-    rows = result["rows"]
-    return {"mixer": mixer, "rows": rows, "time_exponent": result["time_exponent"],
-            "memory_exponent": result["memory_exponent"],
-            "time_ratio": rows[-1]["step_seconds"] / rows[0]["step_seconds"],
-            "memory_ratio": rows[-1]["peak_bytes"] / rows[0]["peak_bytes"]}
+    runs = [mneme(options, mixer, "--lengths", options.growth) for _ in range(options.repeats)]
+    middle = lambda key, i: statistics.median(run["rows"][i][key] for run in runs)  # noqa: E731
+    rows = [{"length": row["length"], "step_seconds": middle("step_seconds", i), "peak_bytes": row["peak_bytes"]}
+            for i, row in enumerate(runs[0]["rows"])]
+    return {"mixer": mixer, "rows": rows, "time_exponent": statistics.median(run["time_exponent"] for run in runs),
+            "memory_exponent": runs[0]["memory_exponent"],
+            "time_ratio": spread([run["rows"][-1]["step_seconds"] / run["rows"][0]["step_seconds"] for run in runs])}
 
 
 def print_comparison(row):
@@ -93,12 +98,14 @@ def print_comparison(row):
     print(f"{row['mixer']:18}{row['tokens_per_second']['median']:10,.0f}{row['useful_gflops']:8.1f}"
           f"{100 * mfu['median']:5.0f} % ({100 * mfu['min']:.0f}..{100 * mfu['max']:.0f})"
           f"{ratio['median']:9.2f}x ({ratio['min']:.2f}..{ratio['max']:.2f}) of {row['limit']:5.1f}x  {row['basis']}"
-          + (f"; parallel form {parallel['median']:.2f}x" if parallel else ""), flush=True)
+          + (f"; parallel form {parallel['median']:.2f}x" if parallel else "")
+          + (f"; usual loop {row['ratio']['usual']['median']:.0f}x" if "usual" in row["ratio"] else ""), flush=True)
 
 
 def print_growth(row):
     times = "".join(f"{1e3 * r['step_seconds']:11.1f}" for r in row["rows"])
-    print(f"{row['mixer']:18}{times}{row['time_ratio']:9.2f}x{row['time_exponent']:7.2f}{row['rows'][-1]['peak_bytes'] / 1e6:12.0f}"
+    print(f"{row['mixer']:18}{times}{row['time_ratio']['median']:8.2f}x ({row['time_ratio']['min']:.2f}..{row['time_ratio']['max']:.2f})"
+          f"{row['time_exponent']:7.2f}{row['rows'][-1]['peak_bytes'] / 1e6:12.0f}"
           f"{row['memory_exponent']:8.2f}", flush=True)
 
 
@@ -107,6 +114,7 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--mixers", help="comma-separated; default: all")
     parser.add_argument("--growth", metavar="L,L,...", help="instead: time and memory at these lengths, Mneme alone")
+    parser.add_argument("--usual", action="store_true", help="also one step of each loop that indexes x[:, t]: minutes for some")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--json", action="store_true")
@@ -127,7 +135,7 @@ def main():
               f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
         if options.growth:
             lengths = "".join(f"{'L=' + length + ' ms':>11}" for length in options.growth.split(","))
-            print(f"{'mixer':18}{lengths}{'growth':>10}{'power':>7}{'memory MB':>12}{'power':>8}")
+            print(f"{'mixer':18}{lengths}{'growth':>9}{'':13}{'power':>7}{'memory MB':>12}{'power':>8}")
         else:
             print(f"length {options.length}, median (least..most) of {options.repeats}; the limit is the ratio at sgemm's speed\n"
                   f"{'mixer':18}{'tokens/s':>10}{'GF/s':>8}  of sgemm        faster by, limit, than")

@@ -40,9 +40,6 @@ MIXERS = {
     "rnn": recurrent.recurrent(nn.RNN), "lstm": recurrent.recurrent(nn.LSTM), "gru": recurrent.recurrent(nn.GRU),
     "nru": recurrent.nru,
 }
-# Those that loop over time: they have a usual form besides the careful one (parts.over_time).
-LOOPS = ("based", "gla", "linear_attention", "retnet", "deltanet", "gated_deltanet", "deltaproduct", "rwkv4", "rwkv5", "rwkv7",
-         "mamba", "s6", "mamba2", "ids4", "nru")
 # The form without a loop, quadratic in the length, of those scans that have a short one.
 PARALLEL = {
     "based": linear.based_parallel, "linear_attention": linear.linear_attention(linear.quadratic),
@@ -91,9 +88,10 @@ class Case:
         return worst
 
 
-def measure(case, seconds):
-    case.step()
-    case.clear()
+def measure(case, seconds, warm_up):
+    if warm_up:
+        case.step()
+        case.clear()
     times, start = [], time.perf_counter()
     while not times or time.perf_counter() - start < seconds:
         before = time.thread_time()
@@ -123,7 +121,8 @@ def main():
             told = "overflows, nothing to compare" if error is None else f"worst error {error:.2g}"
             print(f"{'ok  ' if ok else 'FAIL'} {path}  {case.mixer}: {told}")
             continue
-        times = measure(case, options.seconds)
+        # A step of the usual form can take minutes, beside which the first touch of memory does not count.
+        times = measure(case, options.seconds, warm_up=options.form != "usual")
         step = statistics.median(times)
         B, L, _ = case.x.shape
         print(json.dumps({"mixer": case.mixer, "form": options.form, "tokens_per_second": B * L / step,

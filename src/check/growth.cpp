@@ -28,12 +28,10 @@ MixerPointer at_its_start(const Subject& subject, std::int64_t length) {
   return mixer;
 }
 
-std::size_t peak_bytes(const Subject& subject, std::int64_t length) {
+std::int64_t peak_bytes(const Subject& subject, std::int64_t length) {
   const MixerPointer mixer = at_its_start(subject, length);
   const torch::Tensor x = sample({1, length, subject.width}, 43);
-  const ScopedTensorMemory memory;
-  forward_and_backward(*mixer, x);
-  return memory.peak();
+  return peak_tensor_memory([&] { forward_and_backward(*mixer, x); });
 }
 
 // Time of the processor, so that waiting for it behind other work does not count.

@@ -1,63 +1,40 @@
 #include "check/tensor_memory.h"
 
-#include <c10/core/CPUAllocator.h>
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-
-#include "mixers/torch.h"
+#include <memory>
 
 namespace mneme {
 namespace {
 
-std::atomic<std::size_t> live{0}, most{0};
-c10::Allocator* usual = nullptr;
+// The type of the totals differs between versions of libtorch.
+template <class Total>
+Total total_type(void (c10::MemoryReportingInfoBase::*)(void*, std::int64_t, Total, Total, c10::Device));
+using Total = decltype(total_type(&c10::MemoryReportingInfoBase::reportMemoryUsage));
 
-// In front of each block stands its size; libtorch wants data aligned to 64 bytes and freed by its own address.
-constexpr std::size_t kFront = 64;
-
-void release(void* data) {
-  if (data == nullptr) return;
-  auto* const block = static_cast<std::byte*>(data) - kFront;
-  std::size_t bytes = 0;
-  std::memcpy(&bytes, block, sizeof(bytes));
-  live -= bytes;
-  std::free(block);
-}
-
-class CountingAllocator : public c10::Allocator {
+// libtorch's allocator tells the profiler of every allocation (positive) and release (negative).
+class MemoryCounter : public c10::MemoryReportingInfoBase {
  public:
-  c10::DataPtr allocate(std::size_t bytes) const override {
-    if (bytes == 0) return {nullptr, nullptr, release, c10::Device(c10::kCPU)};
-    auto* const block = static_cast<std::byte*>(std::aligned_alloc(kFront, (bytes + 2 * kFront - 1) / kFront * kFront));
-    if (block == nullptr) throw std::bad_alloc();
-    std::memcpy(block, &bytes, sizeof(bytes));
-    most = std::max<std::size_t>(most, live += bytes);
-    void* const data = block + kFront;
-    return {data, data, release, c10::Device(c10::kCPU)};
+  void reportMemoryUsage(void*, std::int64_t size, Total, Total, c10::Device) override {
+    held_ += size;
+    peak_ = std::max(peak_, held_);
   }
-  c10::DeleterFnPtr raw_deleter() const override { return release; }
-};
+  bool memoryProfilingEnabled() const override { return true; }
+  std::int64_t peak() const { return peak_; }
 
-// Lives as long as the program: tensors may be freed after the count ends.
-CountingAllocator& counting() {
-  static CountingAllocator allocator;
-  return allocator;
-}
+ private:
+  std::int64_t held_ = 0, peak_ = 0;
+};
 
 }  // namespace
 
-ScopedTensorMemory::ScopedTensorMemory() {
-  usual = c10::GetCPUAllocator();
-  live = most = 0;
-  c10::SetCPUAllocator(&counting(), 100);
+std::int64_t peak_tensor_memory(const std::function<void()>& work) {
+  const auto counter = std::make_shared<MemoryCounter>();
+  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, counter);
+  work();
+  return counter->peak();
 }
-
-ScopedTensorMemory::~ScopedTensorMemory() { c10::SetCPUAllocator(usual, 100); }
-
-std::size_t ScopedTensorMemory::peak() const { return most; }
 
 }  // namespace mneme

@@ -1,20 +1,13 @@
-// Counts the bytes of CPU tensors: how many live, and the most that lived at once.
+// How much memory tensors take.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <functional>
 
 namespace mneme {
 
-// Replaces libtorch's CPU allocator by one that counts, for its lifetime. One at a time.
-class ScopedTensorMemory {
- public:
-  ScopedTensorMemory();
-  ~ScopedTensorMemory();
-  ScopedTensorMemory(const ScopedTensorMemory&) = delete;
-  ScopedTensorMemory& operator=(const ScopedTensorMemory&) = delete;
-
-  // Most bytes at once since construction, of tensors made since then.
-  std::size_t peak() const;
-};
+// Runs `work` on this thread and returns the most bytes that its tensors held at one time, beyond those that
+// were there before. What kernels allocate for themselves is not counted.
+std::int64_t peak_tensor_memory(const std::function<void()>& work);
 
 }  // namespace mneme

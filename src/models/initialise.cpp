@@ -45,23 +45,27 @@ void initialise_linear(torch::nn::LinearImpl& linear, const Scheme& scheme, cons
 }
 
 // Smaller, so that the residual stream does not grow with the number of layers.
-void initialise_outputs(torch::nn::Module& model, const Scheme& scheme, const RunConfig& run, const Draw& draw) {
-  const auto layers = static_cast<double>(run.model.integer("layers"));
-  const bool feeds = run.state_mixer && run.state_mixer.entry->name != "identity";
+void initialise_outputs(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw) {
+  const auto layers = static_cast<double>(rule.layers), branches = static_cast<double>(rule.branches);
   for (const auto& item : model.named_parameters()) {
     const std::string& name = item.key();
     if (name.find("out_proj.weight") == name.npos && name.find("fc2.weight") == name.npos) continue;
-    if (scheme.name == "zoology")
+    if (rule.scheme == "zoology")
       draw.normal(item.value(), name, kDeviation / std::sqrt(2.0 * layers));
     else
-      draw.uniform(item.value(), name, torch_bound(item.value()) / std::sqrt((feeds ? 2.0 : 1.0) * layers));
+      draw.uniform(item.value(), name, torch_bound(item.value()) / std::sqrt(branches * layers));
   }
 }
 
 }  // namespace
 
 void initialise(torch::nn::Module& model, const RunConfig& run, const Draw& draw) {
-  const Scheme& scheme = scheme_of(run.model.text("init"));
+  const bool feeds = run.state_mixer && run.state_mixer.entry->name != "identity";
+  initialise(model, {run.model.text("init"), run.model.integer("layers"), feeds ? 2 : 1}, draw);
+}
+
+void initialise(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw) {
+  const Scheme& scheme = scheme_of(rule.scheme);
   for (const auto& item : model.named_modules("", false)) {
     const std::string prefix = item.key().empty() ? "" : item.key() + ".";
     torch::nn::Module* module = item.value().get();
@@ -75,7 +79,7 @@ void initialise(torch::nn::Module& model, const RunConfig& run, const Draw& draw
   if (scheme.name == "own")
     for (const auto& item : model.named_modules("", false))
       if (auto* owner = dynamic_cast<OwnLinears*>(item.value().get())) owner->initialise_linears(draw, item.key() + ".");
-  if (scheme.name == "zoology" || scheme.name == "mamba") initialise_outputs(model, scheme, run, draw);
+  if (scheme.name == "zoology" || scheme.name == "mamba") initialise_outputs(model, rule, draw);
 }
 
 }  // namespace mneme

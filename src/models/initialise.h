@@ -16,6 +16,14 @@
 
 namespace mneme {
 
+struct InitialisationRule {
+  std::string scheme;         // a name of the table
+  std::int64_t layers = 1;    // n
+  std::int64_t branches = 1;  // r
+};
+
+void initialise(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw);
+
 // By the scheme of the run, for a model built from it. A value depends on (seed, name of the parameter) alone, but
 // for the scale that the number of layers gives to the outputs.
 void initialise(torch::nn::Module& model, const RunConfig& run, const Draw& draw);

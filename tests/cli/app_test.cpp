@@ -115,6 +115,12 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
       {{"verify", "/tmp"}, 3, "is a directory"},
       {{"verify", file, "--tolerance", "0"}, 2, "[--tolerance]"},
       {{"bench", "--seconds", "0"}, 2, "[--seconds]"},
+      {{"bench", "mixer"}, 2, "mixer"},
+      {{"bench", "mixer", "mamab"}, 2, "unknown mixer 'mamab', did you mean 'mamba'?"},
+      {{"bench", "mixer", "mamba", "d_stat=4"}, 2, "unknown key 'd_stat', did you mean 'd_state'?"},
+      {{"bench", "mixer", "attention", "num_heads=3"}, 2, "num_heads"},
+      {{"bench", "mixer", "rnn", "--lengths", "8,8"}, 2, "[--lengths] got 8 twice"},
+      {{"bench", "mixer", "rnn", "--batch", "0"}, 2, "[--batch]"},
       {{"sample", "mqra"}, 2, "did you mean 'mqar'?"},
       {{"sweep", "demo", "--max-time", "soon"}, 2, "[--max-time] got 'soon', expected a time like 90s"},
       {{"sweep", "demo", "--max-runs", "-1"}, 2, "[--max-runs]"},
@@ -236,6 +242,23 @@ TEST_F(App, ReindexReportsDamageAndGoesOn) {
   EXPECT_EQ(runs.exit_code, 0);
   EXPECT_THAT(runs.out, HasSubstr(good));
   EXPECT_THAT(runs.err, HasSubstr("made it again"));
+}
+
+TEST_F(App, BenchMixerMeasuresEachLengthAndSavesItsWorkload) {
+  const std::string file = (sample.directory / "case.safetensors").string();
+  const Json result = json({"bench", "mixer", "mamba", "d_state=4", "--width", "8", "--lengths", "6,12", "--batch", "2", "--seconds",
+                            "0.01", "--save-case", file});
+  EXPECT_EQ(result["options"]["d_state"], 4);
+  ASSERT_EQ(result["rows"].size(), 2u);
+  EXPECT_EQ(result["rows"][0]["length"], 6);
+  EXPECT_EQ(result["rows"][1]["length"], 12);
+  for (const Json& row : result["rows"]) {
+    EXPECT_GT(row["tokens_per_second"].get<double>(), 0);
+    EXPECT_GT(row["useful_flops"].get<double>(), 0);
+    EXPECT_GT(row["peak_bytes"].get<std::int64_t>(), 0);
+  }
+  EXPECT_GT(result["memory_exponent"].get<double>(), 0);
+  EXPECT_EQ(mneme({"verify", file}).exit_code, 0);
 }
 
 TEST_F(App, TheDemoEndsInAReport) {

@@ -14,7 +14,7 @@ struct Silent : TrainObserver {
   void on_step(const Progress&) override {}
   void on_metric(std::int64_t, const Json&) override {}
   bool wants_checkpoint() override { return false; }
-  void on_checkpoint(std::int64_t) override {}
+  void on_checkpoint(std::int64_t, double) override {}
   bool wants_stop() override { return false; }
 };
 

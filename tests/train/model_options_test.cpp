@@ -61,7 +61,7 @@ struct Listener : TrainObserver {
   void on_step(const Progress& progress) override { step = progress.step; }
   void on_metric(std::int64_t at, const Json& values) override { metrics.push_back({at, values}); }
   bool wants_checkpoint() override { return false; }
-  void on_checkpoint(std::int64_t) override {}
+  void on_checkpoint(std::int64_t, double) override {}
   bool wants_stop() override { return step == stop_after; }
 };
 
