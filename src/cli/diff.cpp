@@ -77,10 +77,11 @@ int diff(const std::vector<std::string>& runs, const Context& context) {
   else
     fmt::print("{}", to_text(table));
   if (!parting.is_null())
-    fmt::print("\nthe metrics part at step {}:\n  {} {}\n  {} {}\n", parting["step"].dump(), a.id, parting["a"]["values"].dump(),
-               b.id, parting["b"]["values"].dump());
+    fmt::print("\nthe metrics part at step {}:\n  {} {}\n  {} {}\n", parting["step"].dump(), a.id,
+               parting["a"]["values"].dump(), b.id, parting["b"]["values"].dump());
   else
-    fmt::print("\nthe metrics are the same in their {} common evaluations\n", std::min(metrics_a.size(), metrics_b.size()));
+    fmt::print("\nthe metrics are the same in their {} common evaluations\n",
+               std::min(metrics_a.size(), metrics_b.size()));
   return 0;
 }
 

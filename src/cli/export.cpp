@@ -24,13 +24,14 @@ std::string number_text(const std::optional<double>& value) { return value ? Jso
 
 Table runs_table(const std::vector<RunRecord>& records) {
   Table table;
-  for (const char* name : {"run", "state", "reason", "task", "mixer", "width", "layers", "lr", "seed", "steps", "seconds",
-                           "validation_accuracy", "test_accuracy"})
+  for (const char* name : {"run", "state", "reason", "task", "mixer", "width", "layers", "lr", "seed", "steps",
+                           "seconds", "validation_accuracy", "test_accuracy"})
     table.columns.push_back({name});
   for (const RunRecord& r : records)
-    table.rows.push_back({r.id, std::string(run_state_name(r.state)), r.reason, r.task, r.mixer, std::to_string(r.width),
-                          std::to_string(r.layers), Json(r.lr).dump(), std::to_string(r.seed), std::to_string(r.steps),
-                          Json(r.seconds).dump(), number_text(r.validation_accuracy), number_text(r.test_accuracy)});
+    table.rows.push_back({r.id, std::string(run_state_name(r.state)), r.reason, r.task, r.mixer,
+                          std::to_string(r.width), std::to_string(r.layers), Json(r.lr).dump(), std::to_string(r.seed),
+                          std::to_string(r.steps), Json(r.seconds).dump(), number_text(r.validation_accuracy),
+                          number_text(r.test_accuracy)});
   return table;
 }
 
@@ -93,10 +94,12 @@ Path write_weights(const RunRecord& record, const Lab& lab, const Path& output) 
 int export_runs(const ExportOptions& options, const Context& context) {
   const std::vector<std::string> formats{"csv", "jsonl", "tensorboard", "safetensors"};
   if (std::find(formats.begin(), formats.end(), options.format) == formats.end())
-    throw Error(ErrorKind::usage, "--format", fmt::format("got '{}'{}", options.format, suggestion(options.format, formats)));
+    throw Error(ErrorKind::usage, "--format",
+                fmt::format("got '{}'{}", options.format, suggestion(options.format, formats)));
   const bool files = options.format == "tensorboard" || options.format == "safetensors";
   if (files && options.output.empty())
-    throw Error(ErrorKind::usage, "--output", fmt::format("got none, expected a directory for {} files", options.format));
+    throw Error(ErrorKind::usage, "--output",
+                fmt::format("got none, expected a directory for {} files", options.format));
   const Lab lab = context.lab();
   lab.require();
   Index index = open_index(lab);
@@ -114,8 +117,8 @@ int export_runs(const ExportOptions& options, const Context& context) {
                             .string());
   } else {
     const std::string text = options.format == "jsonl" ? json_lines(records, lab)
-                             : options.metrics        ? to_csv(metrics_table(records, lab))
-                                                      : to_csv(runs_table(records));
+                             : options.metrics         ? to_csv(metrics_table(records, lab))
+                                                       : to_csv(runs_table(records));
     if (options.output.empty()) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return 0;
@@ -140,10 +143,12 @@ void add_export(CLI::App& app, Context& context) {
                  "csv: a row per run; jsonl: config, summary and metrics of a run per line; tensorboard: event files; "
                  "safetensors: weights")
       ->capture_default_str();
-  app.add_option("--output", options->output, "a file, or a directory for tensorboard and safetensors (default: standard output)")
+  app.add_option("--output", options->output,
+                 "a file, or a directory for tensorboard and safetensors (default: standard output)")
       ->type_name("PATH");
   app.add_flag("--metrics", options->metrics, "csv: a row per evaluated number instead");
-  app.callback([options, &context] { context.action = [options, &context] { return export_runs(*options, context); }; });
+  app.callback(
+      [options, &context] { context.action = [options, &context] { return export_runs(*options, context); }; });
   add_examples(app,
                "  mneme export --format csv > runs.csv\n  mneme export mixer=mamba --format tensorboard --output tb\n"
                "  mneme export 3f2a --format safetensors --output weights");

@@ -74,7 +74,8 @@ std::string values_text(const Axis& axis) {
 void print(const Study& study, const StudyPlan& plan, const TimeEstimate& times, int jobs, std::int64_t nodes) {
   fmt::print("{}{}\n\n", study.title, study.scale.empty() ? "" : fmt::format(" (scale {})", study.scale));
   Table table{.columns = {{"axis"}, {"values", Align::right}, {""}}, .rows = {}};
-  for (const Axis& axis : study.axes) table.rows.push_back({axis.path, std::to_string(axis.values.size()), values_text(axis)});
+  for (const Axis& axis : study.axes)
+    table.rows.push_back({axis.path, std::to_string(axis.values.size()), values_text(axis)});
   if (!table.rows.empty()) fmt::print("{}\n", to_text(table));
   std::vector<std::string> states;
   for (const auto& [state, count] : plan.states)

@@ -94,10 +94,11 @@ void print_studies(const Json& studies) {
     const auto count = [&](const char* state) { return study["states"].value(state, std::int64_t{0}); };
     const std::int64_t ended = count("done") + count("diverged") + count("failed") + count("cancelled");
     const auto runs = study["runs"].get<std::int64_t>();
-    table.rows.push_back({harmless(study["name"].get<std::string>()), study["scale"], grouped(runs),
-                          fmt::format("{:.0f} %", runs > 0 ? 100.0 * static_cast<double>(ended) / static_cast<double>(runs) : 100.0),
-                          grouped(count("done")), grouped(count("diverged")), grouped(count("failed")),
-                          grouped(count("running")), harmless(study["title"].get<std::string>())});
+    table.rows.push_back(
+        {harmless(study["name"].get<std::string>()), study["scale"], grouped(runs),
+         fmt::format("{:.0f} %", runs > 0 ? 100.0 * static_cast<double>(ended) / static_cast<double>(runs) : 100.0),
+         grouped(count("done")), grouped(count("diverged")), grouped(count("failed")), grouped(count("running")),
+         harmless(study["title"].get<std::string>())});
   }
   if (table.rows.empty())
     fmt::print("no study was swept in this lab yet\n");
@@ -106,7 +107,8 @@ void print_studies(const Json& studies) {
 }
 
 void print_run_line(const Json& run) {
-  fmt::print("  {} {}, lr {}, seed {}", run["run"].get<std::string>(), run["mixer"].is_string() ? run["mixer"].get<std::string>() : "?",
+  fmt::print("  {} {}, lr {}, seed {}", run["run"].get<std::string>(),
+             run["mixer"].is_string() ? run["mixer"].get<std::string>() : "?",
              run["lr"].is_number() ? format_rate(run["lr"].get<double>()) : "?", run["seed"].dump());
 }
 
@@ -114,7 +116,8 @@ int status(const Context& context) {
   const Lab lab = context.lab();
   lab.require();
   Index index = open_index(lab);
-  const Json studies = studies_json(lab, index), workers = workers_json(lab, index), failures = failures_json(lab, index);
+  const Json studies = studies_json(lab, index), workers = workers_json(lab, index),
+             failures = failures_json(lab, index);
   if (context.json) {
     print_json({{"lab", lab.root().string()}, {"studies", studies}, {"workers", workers}, {"failures", failures}});
     return 0;
@@ -123,8 +126,8 @@ int status(const Context& context) {
   fmt::print("\n{} running\n", workers.size());
   for (const Json& worker : workers) {
     print_run_line(worker);
-    fmt::print(": step {} of {}, attempt {}, {}\n", grouped(worker["steps"].get<std::int64_t>()), worker["budget"].dump(),
-               worker["attempt"].dump(), worker["holder"].get<std::string>());
+    fmt::print(": step {} of {}, attempt {}, {}\n", grouped(worker["steps"].get<std::int64_t>()),
+               worker["budget"].dump(), worker["attempt"].dump(), worker["holder"].get<std::string>());
   }
   if (failures.empty()) return 0;
   fmt::print("\n{} failed\n", failures.size());

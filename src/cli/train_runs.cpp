@@ -73,7 +73,8 @@ ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& conte
   check_limits(limits);
   if (limits.max_runs > 0) options.max_runs = limits.max_runs;
   if (!limits.max_time.empty()) options.max_seconds = parse_duration(limits.max_time, "--max-time");
-  if (const char* lease = std::getenv("MNEME_LEASE"); lease && *lease) options.lease = parse_duration(lease, "MNEME_LEASE");
+  if (const char* lease = std::getenv("MNEME_LEASE"); lease && *lease)
+    options.lease = parse_duration(lease, "MNEME_LEASE");
   const Lab lab = context.lab();
   options.worker = find_worker();
   lab.create();

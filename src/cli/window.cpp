@@ -72,8 +72,10 @@ void check_options(const WindowOptions& options) {
   if (options.rates < 4 || options.rates > 10000)
     throw Error(ErrorKind::usage, "--rates", fmt::format("got {}, expected from 4 to 10,000", options.rates));
   if (options.budget < 0) throw Error(ErrorKind::usage, "--budget", "got a negative number, expected runs");
-  for (const auto& [name, value] : {std::pair{"--threshold", options.rule.threshold}, std::pair{"--share", options.rule.share}})
-    if (!(value > 0) || value > 1) throw Error(ErrorKind::usage, name, fmt::format("got {}, expected above 0, at most 1", value));
+  for (const auto& [name, value] :
+       {std::pair{"--threshold", options.rule.threshold}, std::pair{"--share", options.rule.share}})
+    if (!(value > 0) || value > 1)
+      throw Error(ErrorKind::usage, name, fmt::format("got {}, expected above 0, at most 1", value));
 }
 
 // The runs as cells: the grid's axes are train.lr and train.seed, the seed changes fastest.
@@ -81,7 +83,8 @@ class Cells {
  public:
   Cells(const WindowOptions& options, const Grid& grid) : seeds_(options.seeds.size()), runs_(grid.runs()) {
     if (runs_.size() != static_cast<std::size_t>(options.rates) * seeds_)
-      throw Error(ErrorKind::usage, "window", "got other axes than the learning rate and the seed, expected single values");
+      throw Error(ErrorKind::usage, "window",
+                  "got other axes than the learning rate and the seed, expected single values");
   }
   const RunConfig& run(const Cell& cell) const { return runs_[cell.first * seeds_ + cell.second]; }
   double rate(std::size_t rate) const { return runs_[rate * seeds_].train.real("lr"); }
@@ -160,9 +163,11 @@ void add_window(CLI::App& app, Context& context) {
   app.add_option("--mixer", options->mixer, "the same as model.mixer=NAME")->type_name("NAME");
   app.add_option("--low", options->low, "lowest rate")->capture_default_str();
   app.add_option("--high", options->high, "highest rate")->capture_default_str();
-  app.add_option("--rates", options->rates, "rates of the full grid, spaced evenly in the logarithm")->capture_default_str();
+  app.add_option("--rates", options->rates, "rates of the full grid, spaced evenly in the logarithm")
+      ->capture_default_str();
   app.add_option("--seeds", options->seed_list, "seeds of every rate, with commas between")->capture_default_str();
-  app.add_option("--threshold", options->rule.threshold, "validation accuracy that counts as solved")->capture_default_str();
+  app.add_option("--threshold", options->rule.threshold, "validation accuracy that counts as solved")
+      ->capture_default_str();
   app.add_option("--share", options->rule.share, "share of the seeds that must solve it")->capture_default_str();
   app.add_option("--budget", options->budget, "most runs to spend (default: half of the full grid)")->type_name("N");
   app.add_flag("--full", options->full, "run the full grid instead, to compare");

@@ -33,7 +33,8 @@ std::map<std::size_t, RateSummary> by_rate(const WindowReport& report) {
     for (const WindowRun* run : runs) {
       validation.push_back(run->validation);
       const Json::json_pointer at("/values/test/accuracy");
-      if (run->summary.contains(at) && run->summary.at(at).is_number()) test.push_back(run->summary.at(at).get<double>());
+      if (run->summary.contains(at) && run->summary.at(at).is_number())
+        test.push_back(run->summary.at(at).get<double>());
       const bool diverged = run->summary.value("outcome", "") == "diverged";
       result[rate].endings.push_back(diverged ? "diverged" : run->summary.value("reason", ""));
     }
@@ -45,9 +46,10 @@ std::map<std::size_t, RateSummary> by_rate(const WindowReport& report) {
 
 // The lower of equals.
 std::size_t best_rate(const std::map<std::size_t, RateSummary>& rates) {
-  return std::max_element(rates.begin(), rates.end(), [](const auto& a, const auto& b) {
-           return a.second.validation.mean < b.second.validation.mean;
-         })->first;
+  return std::max_element(
+             rates.begin(), rates.end(),
+             [](const auto& a, const auto& b) { return a.second.validation.mean < b.second.validation.mean; })
+      ->first;
 }
 
 double step_decades(const WindowReport& report) {
@@ -74,7 +76,8 @@ Json window_json(const WindowReport& report) {
                       {"validation", statistics_json(summary.validation)},
                       {"test", summary.test ? statistics_json(*summary.test) : Json()}});
   for (const WindowRun& run : report.runs)
-    runs.push_back({{"id", run.id}, {"lr", report.rates[run.rate]}, {"seed", run.seed}, {"validation_accuracy", run.validation}});
+    runs.push_back(
+        {{"id", run.id}, {"lr", report.rates[run.rate]}, {"seed", run.seed}, {"validation_accuracy", run.validation}});
   const double step = step_decades(report);
   if (report.found)
     found = {{"lo", report.rates[report.found->lo]},
@@ -113,7 +116,8 @@ void print_window(const WindowReport& report, bool json) {
               .rows = {}};
   for (const auto& [rate, summary] : rates)
     table.rows.push_back({format_rate(report.rates[rate]), std::to_string(summary.validation.n),
-                          fmt::format("{:.0f} %", 100 * summary.validation.success_rate), percent(summary.validation.mean),
+                          fmt::format("{:.0f} %", 100 * summary.validation.success_rate),
+                          percent(summary.validation.mean),
                           percent(summary.test ? std::optional(summary.test->mean) : std::nullopt),
                           bar(summary.validation.mean, 20), endings_text(summary.endings)});
   fmt::print("{}\n", to_text(table));
@@ -136,10 +140,12 @@ void print_window(const WindowReport& report, bool json) {
   fmt::print("best rate {} (chosen on validation): {} on test\n", format_rate(report.rates[best]),
              percent(rates.at(best).test ? std::optional(rates.at(best).test->mean) : std::nullopt));
   fmt::print("{} runs spent, {} of the full grid's {}\n", report.runs.size(),
-             percent(static_cast<double>(report.runs.size()) / static_cast<double>(report.grid_runs)), report.grid_runs);
+             percent(static_cast<double>(report.runs.size()) / static_cast<double>(report.grid_runs)),
+             report.grid_runs);
 }
 
-void write_window(const WindowReport& report, const std::vector<ResultRow>& rows, double chance, const Lab& lab, bool quiet) {
+void write_window(const WindowReport& report, const std::vector<ResultRow>& rows, double chance, const Lab& lab,
+                  bool quiet) {
   ReportSubject subject{.name = "window-" + report.mixer,
                         .title = fmt::format("Learning-rate window of {}", report.mixer),
                         .scale = "",

@@ -34,6 +34,7 @@ Json window_json(const WindowReport& report);
 // The rates that were tried, the window, its uncertainty and its price, on standard output; or one JSON document.
 void print_window(const WindowReport& report, bool json);
 // The usual page, figure and tables, and window.json, into reports/window-MIXER.
-void write_window(const WindowReport& report, const std::vector<ResultRow>& rows, double chance, const Lab& lab, bool quiet);
+void write_window(const WindowReport& report, const std::vector<ResultRow>& rows, double chance, const Lab& lab,
+                  bool quiet);
 
 }  // namespace mneme

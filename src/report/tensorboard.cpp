@@ -57,7 +57,8 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 std::string tensorboard_file(double wall_time, const std::vector<ScalarEvent>& events) {
-  // Event: wall_time = 1, step = 2, file_version = 3, summary = 5. Summary: value = 1. Value: tag = 1, simple_value = 2.
+  // Event: wall_time = 1, step = 2, file_version = 3, summary = 5. Summary: value = 1. Value: tag = 1, simple_value
+  // = 2.
   std::string file = record(key(1, kFixed64) + bytes_of(wall_time) + bytes_field(3, "brain.Event:2"));
   for (const ScalarEvent& event : events) {
     const std::string value = bytes_field(1, event.tag) + key(2, kFixed32) + bytes_of(event.value);

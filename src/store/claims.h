@@ -42,8 +42,8 @@ class Claims {
 
 struct ClaimOptions {
   std::string holder;
-  double lease = 60;                   // seconds
-  std::function<double()> now = {};    // seconds since 1970; the machine's clock unless a test has its own
+  double lease = 60;                 // seconds
+  std::function<double()> now = {};  // seconds since 1970; the machine's clock unless a test has its own
 };
 
 // Claims in a SQLite file, made if it is missing and made again if it is damaged: the directories remember the

@@ -150,7 +150,8 @@ void Index::upsert(const RunRecord& record) {
   statement.bind(record.changed).bind(std::string_view(record.config)).bind(std::string_view(record.summary));
   statement.run();
   Statement(database_, "DELETE FROM metrics WHERE run = ?").bind(std::string_view(record.id)).run();
-  Statement insert(database_, "INSERT OR REPLACE INTO metrics (run, step, split, seconds, \"values\") VALUES (?,?,?,?,?)");
+  Statement insert(database_,
+                   "INSERT OR REPLACE INTO metrics (run, step, split, seconds, \"values\") VALUES (?,?,?,?,?)");
   for (const MetricRow& metric : record.metrics) {
     insert.bind(std::string_view(record.id)).bind(metric.step).bind(std::string_view(metric.split));
     insert.bind(metric.seconds).bind(std::string_view(metric.values)).run();
@@ -164,7 +165,8 @@ void Index::remove(std::string_view id) {
 
 std::vector<MetricRow> Index::metrics(std::string_view id) {
   return repairing([&] {
-    Statement rows(database_, "SELECT step, split, seconds, \"values\" FROM metrics WHERE run = ? ORDER BY step, split");
+    Statement rows(database_,
+                   "SELECT step, split, seconds, \"values\" FROM metrics WHERE run = ? ORDER BY step, split");
     rows.bind(id);
     std::vector<MetricRow> found;
     while (rows.step()) found.push_back({rows.integer(0), rows.text(1), rows.real(2), rows.text(3)});

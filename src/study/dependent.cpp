@@ -21,8 +21,7 @@ bool is_lookup(const ConfigValue& value) {
 }
 
 ConfigValue number_value(double number, const std::string& origin) {
-  if (number == std::floor(number) && std::abs(number) < 9e15)
-    return {static_cast<std::int64_t>(number), origin};
+  if (number == std::floor(number) && std::abs(number) < 9e15) return {static_cast<std::int64_t>(number), origin};
   return {number, origin};
 }
 
@@ -66,7 +65,8 @@ class Settler {
       value = looked_up(path, value);
     } else {
       const std::string text = std::get<std::string>(value.value);
-      if (const auto number = evaluate_expression(text, value.origin, [&](std::string_view name) { return number_of(name); }))
+      if (const auto number =
+              evaluate_expression(text, value.origin, [&](std::string_view name) { return number_of(name); }))
         value = number_value(*number, value.origin);
     }
     under_way_.erase(path);

@@ -41,11 +41,13 @@ Json read_value(std::string_view text) {
 
 Exclusion::Exclusion(const ConfigValue& rule) {
   if (!rule.is_table())
-    throw Error(ErrorKind::usage, rule.origin, fmt::format("exclude: got {}, expected tables [[exclude]]", rule.shown()));
+    throw Error(ErrorKind::usage, rule.origin,
+                fmt::format("exclude: got {}, expected tables [[exclude]]", rule.shown()));
   collect(rule, "");
   if (conditions_.empty())
-    throw Error(ErrorKind::usage, rule.origin,
-                "exclude: a rule without conditions would exclude everything, expected some, like model.mixer = \"rnn\"");
+    throw Error(
+        ErrorKind::usage, rule.origin,
+        "exclude: a rule without conditions would exclude everything, expected some, like model.mixer = \"rnn\"");
 }
 
 void Exclusion::collect(const ConfigValue& table, const std::string& path) {

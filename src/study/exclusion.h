@@ -23,7 +23,8 @@ class Exclusion {
   // What the complete configuration says.
   bool excludes(const Json& config);
 
-  // Throws Error(usage) if no point that was asked about had the field of a condition. `known` are the paths of one run.
+  // Throws Error(usage) if no point that was asked about had the field of a condition. `known` are the paths of one
+  // run.
   void check_used(const std::vector<std::string>& known) const;
 
  private:

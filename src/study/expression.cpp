@@ -102,7 +102,8 @@ class Parser {
 
   double name() {
     const std::size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
       ++at_;
     const std::string_view word = text_.substr(start, at_ - start);
     if ((word == "min" || word == "max") && take('(')) {

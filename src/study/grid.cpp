@@ -101,7 +101,8 @@ Grid::Grid(ConfigValue tree, const std::vector<Zip>& zips) : tree_(std::move(tre
     for (const std::string& path : zip.paths) {
       const auto found = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& axis) { return axis.path == path; });
       if (found == axes_.end())
-        throw Error(ErrorKind::usage, zip.origin, fmt::format("zip: {} is not an axis, expected a field with a list", path));
+        throw Error(ErrorKind::usage, zip.origin,
+                    fmt::format("zip: {} is not an axis, expected a field with a list", path));
       const Zip*& place = zip_of[static_cast<std::size_t>(found - axes_.begin())];
       if (place) throw Error(ErrorKind::usage, zip.origin, fmt::format("zip: {} is zipped twice, expected once", path));
       place = &zip;
@@ -114,8 +115,8 @@ Grid::Grid(ConfigValue tree, const std::vector<Zip>& zips) : tree_(std::move(tre
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (!zip_of[i]) check_different(axes_[i]);
-    const auto [known, first] = zip_of[i] ? dimension_of_zip.emplace(zip_of[i], sizes.size())
-                                          : std::pair{dimension_of_zip.end(), true};
+    const auto [known, first] =
+        zip_of[i] ? dimension_of_zip.emplace(zip_of[i], sizes.size()) : std::pair{dimension_of_zip.end(), true};
     dimension_.push_back(first ? sizes.size() : known->second);
     if (!first) continue;
     sizes.push_back(std::ssize(axes_[i].values));

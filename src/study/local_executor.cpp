@@ -18,6 +18,7 @@
 #include "study/run_queue.h"
 #include "study/stop_signals.h"
 #include "study/worker.h"
+#include "study/worker_slot.h"
 
 namespace mneme {
 namespace {
@@ -43,19 +44,6 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 bool is_final(ErrorKind kind, std::string_view reason) {
   return kind == ErrorKind::usage || kind == ErrorKind::data || reason.starts_with(kOutOfMemory);
 }
-
-struct Slot {
-  std::unique_ptr<LineProcess> process;
-  bool ready = false;
-  bool stopped = false;  // it said `interrupted`
-  bool leaving = false;  // it gets no more runs
-  bool silent = false;   // killed because it said nothing for a whole lease
-  std::optional<ClaimedRun> run;
-  Clock::time_point heard = Clock::now(), checked = heard;
-  std::int64_t kernel_kills = 0;  // of the machine for lack of memory, when the process started
-
-  bool free() const { return !run && !stopped && !leaving; }
-};
 
 class Execution {
  public:
@@ -91,18 +79,16 @@ class Execution {
 
  private:
   RunDirectory directory(std::size_t run) const { return lab_.run(runs_[run].id); }
-  bool may_start() const {
-    return !stopping_ && result_.stopped.empty() && started_ < options_.max_runs;
-  }
+  bool may_start() const { return !stopping_ && result_.stopped.empty() && started_ < options_.max_runs; }
   bool finished() const;
   void assign();
-  bool claim_for(Slot& slot);
-  void start_worker(Slot& slot);
-  void give(Slot& slot);
+  bool claim_for(WorkerSlot& slot);
+  void start_worker(WorkerSlot& slot);
+  void give(WorkerSlot& slot);
   void wait();
   void attend(std::size_t slot);
   void handle(std::size_t slot, const Json& event);
-  void watch_over(Slot& slot);
+  void watch_over(WorkerSlot& slot);
   void handle_death(std::size_t slot, int exit_code);
   void handle_failure(std::size_t slot, const ClaimedRun& run, ErrorKind kind, const std::string& reason, bool death);
   void again(const ClaimedRun& claimed);
@@ -120,7 +106,7 @@ class Execution {
   const ExecutorOptions& options_;
   ExecutionObserver& observer_;
   StopSignals signals_;
-  std::vector<Slot> slots_;
+  std::vector<WorkerSlot> slots_;
   std::vector<int> failures_, stops_;  // per run, in this command
   std::vector<bool> counted_;          // in started_
   std::optional<RunQueue> queue_;
@@ -133,27 +119,27 @@ class Execution {
 };
 
 bool Execution::finished() const {
-  for (const Slot& slot : slots_)
+  for (const WorkerSlot& slot : slots_)
     if (slot.run || (slot.process && stopping_)) return false;
   return !may_start() || queue_->empty();
 }
 
 void Execution::assign() {
-  for (Slot& slot : slots_) {
+  for (WorkerSlot& slot : slots_) {
     if (!may_start() || !slot.free()) continue;
     if (!claim_for(slot)) break;
     if (!slot.process) start_worker(slot);
     if (slot.ready) give(slot);
   }
   if (may_start() && !queue_->empty()) return;
-  for (Slot& slot : slots_) {
+  for (WorkerSlot& slot : slots_) {
     if (!slot.process || slot.leaving || slot.run) continue;
     slot.process->close_input();
     slot.leaving = true;
   }
 }
 
-bool Execution::claim_for(Slot& slot) {
+bool Execution::claim_for(WorkerSlot& slot) {
   try {
     slot.run = queue_->next();
   } catch (const SqliteError& error) {
@@ -167,7 +153,7 @@ bool Execution::claim_for(Slot& slot) {
   return true;
 }
 
-void Execution::start_worker(Slot& slot) {
+void Execution::start_worker(WorkerSlot& slot) {
   try {
     slot.ready = slot.stopped = slot.leaving = slot.silent = false;
     slot.kernel_kills = kernel_kill_count();
@@ -179,14 +165,11 @@ void Execution::start_worker(Slot& slot) {
   }
 }
 
-void Execution::give(Slot& slot) {
+void Execution::give(WorkerSlot& slot) {
   const RunConfig& run = runs_[slot.run->run];
-  Json request = {{"request", "run"},
-                  {"id", run.id},
-                  {"attempt", slot.run->attempt},
-                  {"holder", our_holder()},
-                  {"config", run.json},
-                  {"directory", directory(slot.run->run).path().string()}};
+  Json request = {
+      {"request", "run"},       {"id", run.id},       {"attempt", slot.run->attempt},
+      {"holder", our_holder()}, {"config", run.json}, {"directory", directory(slot.run->run).path().string()}};
   request.update(options_.request);
   slot.heard = Clock::now();
   // A worker that dies here is seen when its output ends.
@@ -196,7 +179,7 @@ void Execution::give(Slot& slot) {
 void Execution::wait() {
   std::vector<pollfd> polls{{signals_.descriptor(), POLLIN, 0}};
   int timeout = kTickMilliseconds;
-  for (const Slot& slot : slots_) {
+  for (const WorkerSlot& slot : slots_) {
     if (!slot.process) continue;
     polls.push_back({slot.process->output_descriptor(), POLLIN, 0});
     polls.push_back({slot.process->error_descriptor(), POLLIN, 0});
@@ -207,7 +190,7 @@ void Execution::wait() {
 }
 
 void Execution::attend(std::size_t number) {
-  Slot& slot = slots_[number];
+  WorkerSlot& slot = slots_[number];
   if (!slot.process) return;
   for (const std::string& line : slot.process->receive()) {
     slot.heard = Clock::now();
@@ -227,7 +210,7 @@ void Execution::attend(std::size_t number) {
 }
 
 // The lease follows what the worker says: a worker that hangs loses its run.
-void Execution::watch_over(Slot& slot) {
+void Execution::watch_over(WorkerSlot& slot) {
   if (!slot.run || !slot.ready) return;
   if (seconds_since(slot.heard) > options_.lease) {
     slot.silent = true;
@@ -251,7 +234,7 @@ void Execution::watch_over(Slot& slot) {
 }
 
 void Execution::handle(std::size_t number, const Json& event) {
-  Slot& slot = slots_[number];
+  WorkerSlot& slot = slots_[number];
   const std::string kind = event["event"];
   if (kind == "ready") {
     slot.ready = true;
@@ -291,8 +274,8 @@ void Execution::handle(std::size_t number, const Json& event) {
 }
 
 void Execution::handle_death(std::size_t number, int exit_code) {
-  const Slot slot = std::move(slots_[number]);
-  slots_[number] = Slot{};
+  const WorkerSlot slot = std::move(slots_[number]);
+  slots_[number] = WorkerSlot{};
   if (!slot.ready && !stopping_ && ++start_failures_ >= kStartFailures)
     give_up(Error(
         ErrorKind::io, options_.worker.string(),
@@ -385,7 +368,7 @@ void Execution::end_of_time() {
 
 void Execution::stop_workers(int signal) {
   stopping_ = true;
-  for (Slot& slot : slots_)
+  for (WorkerSlot& slot : slots_)
     if (slot.process) slot.process->signal(signal);
 }
 

@@ -9,9 +9,7 @@
 namespace mneme {
 namespace {
 
-double step_work(const RunConfig& run) {
-  return work_of(run) / static_cast<double>(run.train.integer("steps"));
-}
+double step_work(const RunConfig& run) { return work_of(run) / static_cast<double>(run.train.integer("steps")); }
 
 void add(WorkAmount& amount, const RunConfig& run, double share) {
   ++amount.runs;

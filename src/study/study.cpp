@@ -82,8 +82,9 @@ std::vector<Zip> zips_of(const ConfigValue& root) {
   const ConfigValue* written = root.find("zip");
   if (!written) return zips;
   const auto wrong = [](const ConfigValue& value) {
-    throw Error(ErrorKind::usage, value.origin,
-                fmt::format("zip: got {}, expected lists of paths, like [[\"task.length\", \"task.pairs\"]]", value.shown()));
+    throw Error(
+        ErrorKind::usage, value.origin,
+        fmt::format("zip: got {}, expected lists of paths, like [[\"task.length\", \"task.pairs\"]]", value.shown()));
   };
   if (!written->is_array()) wrong(*written);
   for (const ConfigValue& group : written->array()) {
@@ -118,7 +119,8 @@ void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree
     check_keys(overlay, "include", kSections);
     const Grid grid(merged(tree, overlay), zips);
     for (const Axis& axis : grid.axes())
-      if (std::none_of(study.axes.begin(), study.axes.end(), [&](const Axis& known) { return known.path == axis.path; }))
+      if (std::none_of(study.axes.begin(), study.axes.end(),
+                       [&](const Axis& known) { return known.path == axis.path; }))
         study.axes.push_back(axis);
     for (RunConfig& run : grid.runs())
       if (ids.insert(run.id).second) study.runs.push_back(std::move(run));

@@ -6,7 +6,8 @@
 //
 // 1. Coarse: a few rates over the whole range, until each is decided.
 // 2. If none is trainable: the rates between, nearest to the best so far first, halving the distance.
-// 3. The widest stretch of trainable rates is bracketed; each edge is bisected until the rates beside it are neighbours.
+// 3. The widest stretch of trainable rates is bracketed; each edge is bisected until the rates beside it are
+// neighbours.
 // 4. With what is left of the budget: the missing seeds at the edges and just outside, for the uncertainty.
 //
 // The search is a function of the results: asked again with the same ones it wants the same cells, which is what makes

@@ -7,9 +7,7 @@ namespace mneme {
 CheckpointClock::CheckpointClock(std::int64_t bytes, double period, double share)
     : period_(period), share_(share), expected_(static_cast<double>(bytes) / kSlowBytes) {}
 
-bool CheckpointClock::due(double now) const {
-  return now - last_ >= period_ && spent_ + 2 * expected_ <= share_ * now;
-}
+bool CheckpointClock::due(double now) const { return now - last_ >= period_ && spent_ + 2 * expected_ <= share_ * now; }
 
 void CheckpointClock::saved(double begin, double end) {
   const double cost = end - begin;

@@ -328,7 +328,8 @@ TEST_F(App, StatusTellsOfStudiesAndFailures) {
   EXPECT_EQ(status["failures"][0]["reason"], "the worker ended badly");
   EXPECT_THAT(status["failures"][0]["log"][0].get<std::string>(), HasSubstr("its last words"));
   const std::string text = mneme({"status"}).out;
-  for (const char* expected : {"100 %", "1 failed", "its last words", "0 running"}) EXPECT_THAT(text, HasSubstr(expected));
+  for (const char* expected : {"100 %", "1 failed", "its last words", "0 running"})
+    EXPECT_THAT(text, HasSubstr(expected));
 }
 
 TEST_F(App, CancelledRunsStaySoUntilTheyAreRetried) {
@@ -368,12 +369,14 @@ TEST_F(App, ExportsAreReadableByOthers) {
   const Json weights = json({"export", "mixer=attention", "--format", "safetensors", "--output", out});
   const Safetensors file = Safetensors::load(weights["files"][0].get<std::string>());
   EXPECT_EQ(file.metadata().at("run"), id);
-  for (const auto& [name, tensor] : file.tensors()) EXPECT_FALSE(name.starts_with("param.") || name.starts_with("adam."));
+  for (const auto& [name, tensor] : file.tensors())
+    EXPECT_FALSE(name.starts_with("param.") || name.starts_with("adam."));
 }
 
 TEST_F(App, AWindowIsSearchedWithTheRunsOfItsGridAndGoesOn) {
-  const std::vector<std::string> search = joined(joined({"window", "--mixer", "attention", "--rates", "7", "--seeds", "1,2"}, kTiny),
-                                                 {"--threshold", "0.01", "train.stop_at=0"});
+  const std::vector<std::string> search =
+      joined(joined({"window", "--mixer", "attention", "--rates", "7", "--seeds", "1,2"}, kTiny),
+             {"--threshold", "0.01", "train.stop_at=0"});
   const Json found = json(search);
   EXPECT_EQ(found["runs_of_the_grid"], 14);
   EXPECT_LE(found["runs_spent"], 7);
@@ -403,9 +406,12 @@ TEST_F(App, TenThousandRunsAreListedAndFiltered) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   EXPECT_EQ(json({"runs", "seed<10"})["matching"], 10);
-  const double listed = seconds({"runs"}), filtered = seconds({"runs", "mixer=attention", "lr>1e-4", "outcome=done", "--sort=-seed"});
-  const double planned = seconds(joined({"plan", "demo", "--no-measure", "--scale", "smoke", "train.seed=\"range(0, 5000, 1)\""}, {}));
-  std::printf("10,000 runs: listed in %.2f s, filtered and sorted in %.2f s, a study of 10,000 planned in %.2f s\n", listed, filtered, planned);
+  const double listed = seconds({"runs"}),
+               filtered = seconds({"runs", "mixer=attention", "lr>1e-4", "outcome=done", "--sort=-seed"});
+  const double planned =
+      seconds(joined({"plan", "demo", "--no-measure", "--scale", "smoke", "train.seed=\"range(0, 5000, 1)\""}, {}));
+  std::printf("10,000 runs: listed in %.2f s, filtered and sorted in %.2f s, a study of 10,000 planned in %.2f s\n",
+              listed, filtered, planned);
 }
 
 TEST_F(App, AFullDiskStopsWithAClearMessage) {

@@ -49,9 +49,9 @@ void wait_for_file(const Path& file) {
 
 struct Tally {
   int kills = 0;
-  int in_write = 0;       // a temporary file was left: the kill fell between its creation and its rename
-  int in_recovery = 0;    // before the run had said that it started again
-  int deepest = 0;        // kills in a row without a finished recovery
+  int in_write = 0;     // a temporary file was left: the kill fell between its creation and its rename
+  int in_recovery = 0;  // before the run had said that it started again
+  int deepest = 0;      // kills in a row without a finished recovery
   int runs = 0;
 };
 

@@ -33,7 +33,8 @@ struct Tally {
 // Pauses a worker somewhere in its training, lets another attempt begin, wakes the first one up and looks at every byte
 // of the directory before and after.
 void pause_once(std::uint64_t number, Tally& tally) {
-  const RunConfig run = sample_run({"train.steps=100000", "train.eval_every=5", "train.eval_examples=4", "train.batch=512"});
+  const RunConfig run =
+      sample_run({"train.steps=100000", "train.eval_every=5", "train.eval_examples=4", "train.batch=512"});
   const SampleLab sample;
   const RunDirectory directory = sample.lab.run(run.id);
   Random random(stream_key(11, "pauses"), number);
@@ -45,7 +46,8 @@ void pause_once(std::uint64_t number, Tally& tally) {
   std::map<std::string, std::string> before;
   try {
     const RunWriter next = RunWriter::begin(directory, run.json, 2, "the next attempt");
-    next.append_metric({{"step", 1}, {"split", "validation"}, {"values", {{"accuracy", 0.5}}}, {"times", Json::object()}});
+    next.append_metric(
+        {{"step", 1}, {"split", "validation"}, {"values", {{"accuracy", 0.5}}}, {"times", Json::object()}});
     before = files_of(directory);
     sleeper.signal(SIGCONT);
     sleeper.wait_for_end();

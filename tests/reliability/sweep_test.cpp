@@ -59,7 +59,8 @@ class Sweeps : public ::testing::Test {
       const Json summary = record.summary.empty() ? Json::object() : parse_json(record.summary, record.id);
       Json metrics = Json::array();
       for (const Json& metric : lab.run(record.id).metrics()) metrics.push_back({metric["step"], metric["values"]});
-      rows.push_back({record.id, run_state_name(record.state), record.reason, summary.value("values", Json()), metrics});
+      rows.push_back(
+          {record.id, run_state_name(record.state), record.reason, summary.value("values", Json()), metrics});
     }
     return rows.dump();
   }
@@ -90,8 +91,8 @@ TEST_F(Sweeps, OneTwoAndEightWorkersGiveTheSameTable) {
 TEST_F(Sweeps, TwoCommandsShareTheWork) {
   std::vector<std::unique_ptr<LineProcess>> commands;
   for (int i = 0; i < 2; ++i)
-    commands.push_back(std::make_unique<LineProcess>(
-        LineProcess::Options{.argv = arguments(sample.lab, {"--jobs", "1", "train.steps=1500"}), .environment = {}, .own_group = true}));
+    commands.push_back(std::make_unique<LineProcess>(LineProcess::Options{
+        .argv = arguments(sample.lab, {"--jobs", "1", "train.steps=1500"}), .environment = {}, .own_group = true}));
   std::size_t trained = 0;
   for (auto& command : commands) {
     std::string out;
@@ -163,8 +164,9 @@ TEST_F(Sweeps, SlowEndInOneTableWhateverIsKilled) {
 }
 
 TEST_F(Sweeps, ARunThatGetsNoMemoryFailsWithThatReasonAndTheOthersGoOn) {
-  write_file_atomically(study, std::string(kStudy) + "[[include]]\nmodel = { width = 16384, mixer = \"attention\" }\n"
-                                                     "train = { lr = 1e-3, seed = 1, steps = 1 }\n");
+  write_file_atomically(study, std::string(kStudy) +
+                                   "[[include]]\nmodel = { width = 16384, mixer = \"attention\" }\n"
+                                   "train = { lr = 1e-3, seed = 1, steps = 1 }\n");
   // Enough address space for libtorch and the small runs, not for a model of this width.
   std::vector<std::string> limited{"prlimit", "--as=3000000000"};
   for (const std::string& argument : arguments(sample.lab, {"--jobs", "1"})) limited.push_back(argument);
@@ -190,10 +192,12 @@ TEST_F(Sweeps, AFullDiskStopsClaimingAndLosesNothing) {
   // A disk with room for some of the runs; then more room, and the same command again.
   const char* script =
       "mount -t tmpfs -o size=700k tmpfs \"$0\" || exit 99\n"
-      "\"$1\" sweep \"$2\" --lab \"$0/lab\" model.width=32 --jobs 2 --json > \"$3/first\" 2> \"$3/first.err\"; echo $? > \"$3/first.code\"\n"
+      "\"$1\" sweep \"$2\" --lab \"$0/lab\" model.width=32 --jobs 2 --json > \"$3/first\" 2> \"$3/first.err\"; echo $? "
+      "> \"$3/first.code\"\n"
       "for run in \"$0\"/lab/runs/*/summary.json; do sha256sum \"$run\"; done > \"$3/acknowledged\"\n"
       "mount -o remount,size=20m \"$0\"\n"
-      "\"$1\" sweep \"$2\" --lab \"$0/lab\" model.width=32 --jobs 2 --json > \"$3/second\" 2> \"$3/second.err\"; echo $? > \"$3/second.code\"\n"
+      "\"$1\" sweep \"$2\" --lab \"$0/lab\" model.width=32 --jobs 2 --json > \"$3/second\" 2> \"$3/second.err\"; echo "
+      "$? > \"$3/second.code\"\n"
       "sha256sum --quiet -c \"$3/acknowledged\"; echo $? > \"$3/kept\"\n";
   const ProcessResult result = run_process(
       {"unshare", "-Urm", "sh", "-c", script, disk.string(), kMneme, study.string(), sample.directory.path().string()});

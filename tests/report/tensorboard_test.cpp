@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 
 namespace mneme {
 namespace {
@@ -34,10 +35,15 @@ TEST(Tensorboard, RecordsAreFramedAndHoldTheEvents) {
     at += 16 + length;
   }
   ASSERT_EQ(records.size(), 2u);
-  EXPECT_EQ(records[0], std::string("\x09\0\0\0\0\0\0\x1c\x40\x1a\x0d", 11) + "brain.Event:2");
+  using namespace std::string_literals;
+  std::string version = "\x09\0\0\0\0\0\0\x1c\x40\x1a\x0d"s;
+  version.append("brain.Event:2");
+  EXPECT_EQ(records[0], version);
   // wall_time 8, step 300, summary { value { tag, simple_value 0.5 } }
-  EXPECT_EQ(records[1], std::string("\x09\0\0\0\0\0\0\x20\x40\x10\xac\x02\x2a\x1c\x0a\x1a\x0a\x13", 18) +
-                            "validation/accuracy" + std::string("\x15\0\0\0\x3f", 5));
+  std::string event = "\x09\0\0\0\0\0\0\x20\x40\x10\xac\x02\x2a\x1c\x0a\x1a\x0a\x13"s;
+  event.append("validation/accuracy");
+  event.append("\x15\0\0\0\x3f"s);
+  EXPECT_EQ(records[1], event);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct Time {
 TEST(Claims, OneHolderAtATimeAndNumbersRise) {
   const TemporaryDirectory directory;
   Time time;
-  const auto a = open_claims(directory / "claims.db", time.as("a")), b = open_claims(directory / "claims.db", time.as("b"));
+  const auto a = open_claims(directory / "claims.db", time.as("a")),
+             b = open_claims(directory / "claims.db", time.as("b"));
   EXPECT_EQ(a->claim("run", 0), 1);
   EXPECT_EQ(b->claim("run", 0), std::nullopt);
   EXPECT_EQ(a->claim("run", 0), std::nullopt) << "not even its holder claims twice";
@@ -43,7 +44,8 @@ TEST(Claims, OneHolderAtATimeAndNumbersRise) {
 TEST(Claims, ALeaseExpiresUnlessItIsRenewed) {
   const TemporaryDirectory directory;
   Time time;
-  const auto a = open_claims(directory / "claims.db", time.as("a")), b = open_claims(directory / "claims.db", time.as("b"));
+  const auto a = open_claims(directory / "claims.db", time.as("a")),
+             b = open_claims(directory / "claims.db", time.as("b"));
   EXPECT_EQ(a->claim("run", 0), 1);
   time.now += 59;
   EXPECT_TRUE(a->renew("run", 1));
@@ -129,7 +131,9 @@ Contest contest(int processes, int each, const Claimer& claimer) {
   return result;
 }
 
-std::optional<std::int64_t> atomic_claim(Claims& claims, Database&, const std::string& run) { return claims.claim(run, 0); }
+std::optional<std::int64_t> atomic_claim(Claims& claims, Database&, const std::string& run) {
+  return claims.claim(run, 0);
+}
 
 // The planted fault: looks first and updates afterwards, as many job queues do.
 std::optional<std::int64_t> read_then_update(Claims&, Database& database, const std::string& run) {
@@ -151,19 +155,19 @@ TEST(Claims, SixteenProcessesNeverShareOne) {
   const Contest result = contest(16, 25, atomic_claim);
   EXPECT_EQ(result.claims, 16 * 25);
   EXPECT_EQ(result.doubles, 0);
-  std::printf("%ld claims by 16 processes: %ld doubles\n", static_cast<long>(result.claims), static_cast<long>(result.doubles));
+  std::printf("%ld claims by 16 processes: %ld doubles\n", static_cast<long>(result.claims),
+              static_cast<long>(result.doubles));
 }
 
-TEST(Claims, TheContestFindsAClaimThatReadsFirst) {
-  EXPECT_GT(contest(8, 40, read_then_update).doubles, 0);
-}
+TEST(Claims, TheContestFindsAClaimThatReadsFirst) { EXPECT_GT(contest(8, 40, read_then_update).doubles, 0); }
 
 TEST(Claims, SlowSixteenProcessesTenThousandClaimsEach) {
   MNEME_SLOW_TEST();
   const Contest result = contest(16, 10000, atomic_claim);
   EXPECT_EQ(result.claims, 160000);
   EXPECT_EQ(result.doubles, 0);
-  std::printf("%ld claims by 16 processes: %ld doubles\n", static_cast<long>(result.claims), static_cast<long>(result.doubles));
+  std::printf("%ld claims by 16 processes: %ld doubles\n", static_cast<long>(result.claims),
+              static_cast<long>(result.doubles));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace mneme {
 namespace {
 
-using ::testing::IsEmpty;
 using testing::FaultySqlite;
+using ::testing::IsEmpty;
 using testing::SampleLab;
 
 // Commits a second run to the index with a fault at one operation; false if the operation was never reached.
@@ -20,7 +20,9 @@ bool attempt(int code, int call, std::vector<std::string>& problems) {
   const std::string first = sample.add_done({"train.seed=1"});
   { Index::open(sample.lab); }
   const std::string second = sample.add_done({"train.seed=2"});
-  const auto report = [&](const std::string& what) { problems.push_back(what + " at operation " + std::to_string(call)); };
+  const auto report = [&](const std::string& what) {
+    problems.push_back(what + " at operation " + std::to_string(call));
+  };
   bool struck = false, success = false;
   {
     const FaultySqlite fault(code, call);

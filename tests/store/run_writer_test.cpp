@@ -1,9 +1,9 @@
 #include "store/run_writer.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "store/sample_lab.h"
@@ -34,10 +34,19 @@ struct Write {
 };
 
 std::vector<Write> all_writes() {
-  return {{"environment", [](const RunWriter& w) { w.write_environment({{"stale", 1}}); }},
-          {"summary", [](const RunWriter& w) { w.write_summary({{"stale", 1}}); }},
+  return {{"environment",
+           [](const RunWriter& w) {
+             w.write_environment({{"stale", 1}});
+           }},
+          {"summary",
+           [](const RunWriter& w) {
+             w.write_summary({{"stale", 1}});
+           }},
           {"no summary", [](const RunWriter& w) { w.remove_summary(); }},
-          {"metric", [](const RunWriter& w) { w.append_metric({{"stale", 1}}); }},
+          {"metric",
+           [](const RunWriter& w) {
+             w.append_metric({{"stale", 1}});
+           }},
           {"metrics", [](const RunWriter& w) { w.replace_metrics({}); }},
           {"deaths", [](const RunWriter& w) { w.set_deaths(99); }},
           {"checkpoint", [](const RunWriter& w) {

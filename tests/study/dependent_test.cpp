@@ -45,7 +45,8 @@ ConfigValue settled(const std::string& toml) {
 
 TEST(Dependent, BatchByLengthPositionsAndStateFollow) {
   const ConfigValue root = settled(
-      "[task]\nlength = 128\n[model]\nmixer = \"mamba\"\nmax_positions = \"= task.length\"\nmamba = { d_state = \"length\" }\n"
+      "[task]\nlength = 128\n[model]\nmixer = \"mamba\"\nmax_positions = \"= task.length\"\nmamba = { d_state = "
+      "\"length\" }\n"
       "[train]\nbatch = { by = \"length\", 64 = 512, 128 = 256, default = 8 }\nsteps = \"batch * 2\"\n");
   EXPECT_EQ(config_to_json(root)["model"]["mamba"]["d_state"], 128);
   EXPECT_EQ(config_to_json(root)["model"]["max_positions"], 128);

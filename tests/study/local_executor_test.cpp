@@ -381,8 +381,8 @@ TEST_F(LocalExecutor, AWorkerThatCannotStartIsAnErrorAndNoFailedRun) {
 
 TEST_F(LocalExecutor, AWorkerThatTalksNonsenseFailsItsRun) {
   const Path fake = sample.directory / "worker";
-  write_file_atomically(fake,
-                        "#!/bin/sh\necho '{\"event\":\"ready\"}'\nread request\necho 'Segmentation fault'\nsleep 600\n");
+  write_file_atomically(
+      fake, "#!/bin/sh\necho '{\"event\":\"ready\"}'\nread request\necho 'Segmentation fault'\nsleep 600\n");
   std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
   const auto runs = seeds(1);
   sample.lab.run(runs[0].id).create(runs[0].json);

@@ -16,7 +16,8 @@ struct Outcome {
 
 using Truth = std::function<double(std::size_t rate, std::size_t seed)>;
 
-Outcome run_search(std::size_t rates, std::size_t seeds, const WindowRule& rule, std::size_t budget, const Truth& truth) {
+Outcome run_search(std::size_t rates, std::size_t seeds, const WindowRule& rule, std::size_t budget,
+                   const Truth& truth) {
   const WindowSearch searcher(rates, seeds, rule, budget);
   CellResults known;
   for (auto wanted = searcher.next(known); !wanted.empty(); wanted = searcher.next(known))
@@ -56,7 +57,9 @@ TEST(WindowSearch, AgreesWithTheGridForHalfOfItsRuns) {
 }
 
 TEST(WindowSearch, FindsANarrowWindowBetweenItsFirstRates) {
-  const Truth truth = [](std::size_t rate, std::size_t) { return rate == 6 ? 0.95 : rate == 5 || rate == 7 ? 0.6 : 0.1; };
+  const Truth truth = [](std::size_t rate, std::size_t) {
+    return rate == 6 ? 0.95 : rate == 5 || rate == 7 ? 0.6 : 0.1;
+  };
   const Outcome found = run_search(13, 3, {}, 39, truth);
   ASSERT_TRUE(found.window);
   EXPECT_EQ(found.window->lo, 6u);

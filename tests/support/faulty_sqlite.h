@@ -68,7 +68,9 @@ class FaultySqlite {
       sqlite3_io_methods m{};
       m.iVersion = 1;
       m.xClose = [](sqlite3_file* f) { return real(f)->pMethods->xClose(real(f)); };
-      m.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) { return real(f)->pMethods->xRead(real(f), to, n, at); };
+      m.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) {
+        return real(f)->pMethods->xRead(real(f), to, n, at);
+      };
       m.xWrite = [](sqlite3_file* f, const void* from, int n, sqlite3_int64 at) {
         if (const int failure = strike()) return failure;
         return real(f)->pMethods->xWrite(real(f), from, n, at);
@@ -84,8 +86,12 @@ class FaultySqlite {
       m.xFileSize = [](sqlite3_file* f, sqlite3_int64* size) { return real(f)->pMethods->xFileSize(real(f), size); };
       m.xLock = [](sqlite3_file* f, int how) { return real(f)->pMethods->xLock(real(f), how); };
       m.xUnlock = [](sqlite3_file* f, int how) { return real(f)->pMethods->xUnlock(real(f), how); };
-      m.xCheckReservedLock = [](sqlite3_file* f, int* held) { return real(f)->pMethods->xCheckReservedLock(real(f), held); };
-      m.xFileControl = [](sqlite3_file* f, int op, void* arg) { return real(f)->pMethods->xFileControl(real(f), op, arg); };
+      m.xCheckReservedLock = [](sqlite3_file* f, int* held) {
+        return real(f)->pMethods->xCheckReservedLock(real(f), held);
+      };
+      m.xFileControl = [](sqlite3_file* f, int op, void* arg) {
+        return real(f)->pMethods->xFileControl(real(f), op, arg);
+      };
       m.xSectorSize = [](sqlite3_file* f) { return real(f)->pMethods->xSectorSize(real(f)); };
       m.xDeviceCharacteristics = [](sqlite3_file* f) { return real(f)->pMethods->xDeviceCharacteristics(real(f)); };
       return m;

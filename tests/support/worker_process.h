@@ -24,13 +24,14 @@ class WorkerProcess {
       : process_({.argv = {MNEME_BINARY_DIR "/mneme-worker"},
                   .environment = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"},
                   .own_group = true}) {
-    process_.send(Json{{"request", "run"},
-                       {"id", run.id},
-                       {"attempt", attempt},
-                       {"config", run.json},
-                       {"directory", directory.path().string()},
-                       {"checkpoint_seconds", 0.0}}
-                      .dump());
+    process_.send(Json{
+        {"request", "run"},
+        {"id", run.id},
+        {"attempt", attempt},
+        {"config", run.json},
+        {"directory", directory.path().string()},
+        {"checkpoint_seconds",
+         0.0}}.dump());
     process_.close_input();
   }
 

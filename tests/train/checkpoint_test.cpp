@@ -25,9 +25,10 @@ using testing::Survives;
 using testing::TemporaryDirectory;
 
 RunConfig tiny() {
-  return resolve_run(parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 12\n[model]\nwidth = 4\nlayers = 1\n"
-                                "[train]\nbatch = 2\nsteps = 40\neval_every = 2\neval_examples = 4\ntest_examples = 4\n",
-                                "test"));
+  return resolve_run(
+      parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 12\n[model]\nwidth = 4\nlayers = 1\n"
+                 "[train]\nbatch = 2\nsteps = 40\neval_every = 2\neval_examples = 4\ntest_examples = 4\n",
+                 "test"));
 }
 
 // A trainer that has gone `steps` steps.
@@ -40,7 +41,8 @@ std::unique_ptr<Trainer> trained(const RunConfig& run, int steps) {
 using Restore = std::function<void(Trainer& trainer, const Path& file)>;
 
 // How many of the changed files are taken for a checkpoint.
-int accepted(const RunConfig& run, const std::string& whole, const std::vector<std::string>& changed, const Restore& restore) {
+int accepted(const RunConfig& run, const std::string& whole, const std::vector<std::string>& changed,
+             const Restore& restore) {
   const TemporaryDirectory directory;
   const Path file = directory / "checkpoint.safetensors";
   int count = 0;
@@ -163,7 +165,9 @@ bool attempt(const RunConfig& run, const Trainer& old, const Trainer& older, con
   if (fault == Fault::power_loss) disk.lose_power(survives);
   Trainer recovered(run);
   const bool resumed = recovered.recover(files).resumed;
-  const auto report = [&](const std::string& what) { findings.problems.push_back(what + " at call " + std::to_string(call)); };
+  const auto report = [&](const std::string& what) {
+    findings.problems.push_back(what + " at call " + std::to_string(call));
+  };
   if (!resumed || recovered.position() < old.position()) report("lost what was safe");
   if (success && recovered.position() != now.position()) report("false success");
   if (!success && message.find(directory.path().string()) == message.npos) report("the path is not named");
