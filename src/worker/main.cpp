@@ -1,4 +1,5 @@
 // mneme-worker: carries out requests, one JSON line each, and answers with events (docs/worker-protocol.md).
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -33,6 +34,10 @@ void use_one_thread() {
   // OpenBLAS has a pool of its own; which BLAS is behind libtorch is known only at run time.
   if (auto* set = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(1);
 }
+
+// Decays fall below the smallest normal numbers within a few hundred tokens, and arithmetic on what lies below is many times
+// slower: such numbers are zero here.
+void flush_denormals() { at::globalContext().setFlushDenormal(true); }
 
 // Freed tensors stay with the process: giving pages back and faulting them in again costs as much as the arithmetic.
 void keep_memory() {
@@ -82,6 +87,7 @@ bool carry_out(const std::string& line) {
 
 int serve() {
   use_one_thread();
+  flush_denormals();
   keep_memory();
   install_stop_signals();
   send_event("ready", {{"version", MNEME_VERSION}, {"fingerprint", fingerprint()}});
