@@ -4,6 +4,7 @@
 #include "catalog/base_conv.h"
 #include "catalog/based.h"
 #include "catalog/delta_rule.h"
+#include "catalog/ema.h"
 #include "catalog/hyena.h"
 #include "catalog/ids4.h"
 #include "catalog/linear_attention.h"
@@ -58,6 +59,7 @@ const std::vector<MixerEntry>& mixer_catalog() {
       s4d_entry(),
       ids4_entry(),
       h3_entry(),
+      ema_entry(),
       rnn_entry(),
       lstm_entry(),
       gru_entry(),

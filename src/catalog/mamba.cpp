@@ -48,8 +48,11 @@ Schema options_schema(bool whole) {
       flag_field("bias", false, "biases of the input and output projections"),
       flag_field("conv", whole, "short convolution before the scan (its SiLU stays without it)"),
       flag_field("gate", whole, "multiply the scan's output with silu(z)"),
+      real_field("dt_min", 1e-3, 1e-12, 1e3, "smallest initial step size"),
+      real_field("dt_max", 0.1, 1e-12, 1e3, "largest initial step size"),
+      real_field("dt_init_floor", 1e-4, 1e-12, 1e3, "initial step sizes are at least this"),
       flag_field("keep_dt_init", true,
-                 "initialise dt_proj for step sizes from 1e-3 to 0.1 under every scheme; "
+                 "initialise dt_proj for step sizes from dt_min to dt_max under every scheme; "
                  "false: the scheme redraws it, as Zoology's TransformerBlock does"),
   };
 }

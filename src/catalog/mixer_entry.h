@@ -19,6 +19,7 @@ struct MixerContext {
   std::int64_t length = 0;  // L: the longest sequence it must handle in training
   std::int64_t layer = 0;   // 0-based
   std::int64_t layers = 1;
+  std::int64_t earlier = 0;  // layers below this one with the same mixer
 };
 
 struct MixerEntry {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "catalog/model_config.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -35,13 +36,6 @@ void check_top_level(const ConfigValue& root) {
                   fmt::format("format: got {}, expected {}; written by another version of Mneme?", format->shown(), kFormat));
 }
 
-std::vector<std::string> option_tables() {
-  std::vector<std::string> names;
-  for (const auto& entry : mixer_catalog()) names.push_back(entry.name);
-  for (const auto& entry : state_mixer_catalog()) names.push_back(entry.name);
-  return names;
-}
-
 std::string name_of_task(const ConfigValue& table) {
   const ConfigValue* name = table.find("name");
   if (!name) return "mqar";
@@ -49,58 +43,14 @@ std::string name_of_task(const ConfigValue& table) {
   throw Error(ErrorKind::usage, name->origin, fmt::format("task.name: got {}, expected the name of a task", name->shown()));
 }
 
-MixerConfig mixer_config(const MixerEntry& entry, const ConfigValue& model) {
-  return {&entry, resolve(entry.options, model.find(entry.name), "model." + entry.name)};
-}
-
-std::string origin_of(const ConfigValue& table, std::string_view key, std::string_view fallback) {
-  const ConfigValue* value = table.find(key);
-  return value ? value->origin : std::string(fallback);
-}
-
 void resolve_task(RunConfig& run, const ConfigValue& table) {
-  run.task_entry = &find_task(name_of_task(table), origin_of(table, "name", "task.name"));
+  const ConfigValue* name = table.find("name");
+  run.task_entry = &find_task(name_of_task(table), name ? name->origin : "task.name");
   run.task = resolve(run.task_entry->options, &table, "task", {"name"});
   const auto task = run.task_entry->build(run.task);
   run.shape = task->shape();
   run.chance = task->chance();
   run.needs_positions = task->needs_positions();
-}
-
-void resolve_model(RunConfig& run, const ConfigValue& table) {
-  run.model = resolve(model_schema(), &table, "model", option_tables());
-  for (const auto& name : split(run.model.text("mixer"), '+'))
-    run.mixers.push_back(mixer_config(find_mixer(name, origin_of(table, "mixer", "model.mixer")), table));
-  run.state_mixer = mixer_config(find_state_mixer(run.model.text("state_mixer")), table);
-  // Tables of mixers that this run does not use (another point of a study's grid) are still checked.
-  for (const auto& entry : mixer_catalog()) mixer_config(entry, table);
-  for (const auto& entry : state_mixer_catalog()) mixer_config(entry, table);
-
-  const bool order = std::any_of(run.mixers.begin(), run.mixers.end(),
-                                 [](const MixerConfig& mixer) { return mixer.entry->knows_order(mixer.options); });
-  if (run.model.text("positions") == "auto") run.model.set("positions", order ? "none" : "learned");
-  const bool learned = run.model.text("positions") == "learned";
-  if (!learned) {
-    run.model.set("max_positions", 0);
-  } else if (run.model.integer("max_positions") == 0) {
-    run.model.set("max_positions", run.shape.length);
-  } else if (run.model.integer("max_positions") < run.shape.length) {
-    run.model.reject("max_positions", fmt::format("at least the task's length {}", run.shape.length));
-  }
-  if (run.shape.is_signal()) run.model.set("tied", false);
-  for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) {
-    const MixerConfig& mixer = run.mixers[static_cast<std::size_t>(layer) % run.mixers.size()];
-    mixer.entry->validate(run.context(layer), mixer.options);
-    run.state_mixer.entry->validate(run.context(layer), run.state_mixer.options);
-  }
-  if (!order && !learned && run.needs_positions)
-    run.warnings.push_back(fmt::format(
-        "{} without position information (positions = \"none\", no rope, no convolution) sees its past as a set: "
-        "{} is not learnable by one layer and not expected to be by several",
-        run.model.text("mixer"), run.task_entry->name));
-  for (const MixerConfig& mixer : run.mixers)
-    if (!mixer.entry->causal(mixer.options))
-      run.warnings.push_back(fmt::format("{} looks ahead with these options: it is not causal", mixer.entry->name));
 }
 
 void resolve_train(RunConfig& run, const ConfigValue& table) {
@@ -132,7 +82,7 @@ Json complete_json(const RunConfig& run) {
   task["name"] = run.task_entry->name;
   Json model = run.model.values();
   for (const MixerConfig& mixer : run.mixers) model[mixer.entry->name] = mixer.options.values();
-  model[run.state_mixer.entry->name] = run.state_mixer.options.values();
+  if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
   return {{"format", kFormat}, {"task", task}, {"model", model}, {"train", run.train.values()}};
 }
 
@@ -149,44 +99,6 @@ RunConfig resolve_run(const ConfigValue& root) {
   run.json = complete_json(run);
   run.id = sha256_hex(canonical(run.json)).substr(0, 12);
   return run;
-}
-
-MixerContext RunConfig::context(std::int64_t layer) const {
-  return {model.integer("width"), shape.length, layer, model.integer("layers")};
-}
-
-std::int64_t RunConfig::parameters() const {
-  const std::int64_t D = model.integer("width"), layers = model.integer("layers");
-  std::int64_t total = shape.vocab * D + model.integer("max_positions") * D + 2 * D;
-  // A signal comes in through one matrix with bias and leaves through another.
-  if (shape.is_signal()) total += 2 * D + D + 1;
-  else if (!model.flag("tied")) total += shape.classes * D;
-  for (std::int64_t layer = 0; layer < layers; ++layer) {
-    const MixerConfig& mixer = mixers[static_cast<std::size_t>(layer) % mixers.size()];
-    total += mixer.entry->parameters(context(layer), mixer.options) +
-             state_mixer.entry->parameters(context(layer), state_mixer.options) + 4 * D;
-  }
-  return total;
-}
-
-std::int64_t RunConfig::state() const {
-  std::int64_t total = 0;
-  for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
-    const MixerConfig& mixer = mixers[static_cast<std::size_t>(layer) % mixers.size()];
-    total += mixer.entry->state(context(layer), mixer.options);
-  }
-  return total;
-}
-
-double RunConfig::forward_flops_per_example() const {
-  const auto outputs = static_cast<double>(shape.is_signal() ? 1 : shape.classes);
-  double total = 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs;
-  for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
-    const MixerConfig& mixer = mixers[static_cast<std::size_t>(layer) % mixers.size()];
-    total += mixer.entry->flops(context(layer), mixer.options) +
-             state_mixer.entry->flops(context(layer), state_mixer.options);
-  }
-  return total;
 }
 
 }  // namespace mneme

@@ -1,8 +1,8 @@
 // A run's complete configuration: what was written, checked, with every default filled in.
 //
 //   task:  name and the task's options
-//   model: mixer ("a" or "a+b", cycled over layers), width, layers, ..., and one table of options per
-//          mixer, named after it
+//   model: mixer ("a" or "a+b", cycled over layers), width, layers, block, ..., and one table of options
+//          per mixer, named after it
 //   train: optimiser, schedule, budget, seeds
 //
 // The canonical JSON of it is hashed into the run's id, so two runs with the same id are the same run,
@@ -26,6 +26,7 @@ const Schema& train_schema();
 struct MixerConfig {
   const MixerEntry* entry = nullptr;
   Options options;
+  explicit operator bool() const { return entry != nullptr; }
 };
 
 struct RunConfig {
@@ -33,7 +34,7 @@ struct RunConfig {
   Options task;
   Options model;
   std::vector<MixerConfig> mixers;  // layer i uses mixers[i % size]
-  MixerConfig state_mixer;
+  MixerConfig state_mixer;  // empty: none
   Options train;
 
   TaskShape shape;
@@ -43,7 +44,11 @@ struct RunConfig {
   std::string id;                     // first 12 hex digits of SHA-256 of the canonical JSON
   std::vector<std::string> warnings;  // combinations that are legal but cannot work
 
-  MixerContext context(std::int64_t layer) const;
+  const MixerConfig& mixer(std::int64_t layer) const;
+  MixerContext context(std::int64_t layer) const;        // of the sequence mixer
+  MixerContext state_context(std::int64_t layer) const;  // of the state mixer
+  // True if the model turns what this layer's mixer reads: positions = "rope", and the mixer cannot do it itself.
+  bool rotates_input(std::int64_t layer) const;
   std::int64_t parameters() const;
   std::int64_t state() const;             // floats per sequence at the task's length, all layers
   double forward_flops_per_example() const;  // useful work only: asked positions for the head

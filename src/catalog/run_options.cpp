@@ -6,16 +6,29 @@ const Schema& model_schema() {
   static const Schema schema = {
       text_field("mixer", "attention", "sequence mixer, or several joined by '+' and cycled over the layers"),
       integer_field("width", 64, 1, 1 << 16, "channels D"),
-      integer_field("layers", 2, 1, 1024, "blocks, each a sequence mixer and a state mixer"),
-      choice_field("state_mixer", "mlp", {"mlp", "glu", "identity", "rwkv4_channel_mix"},
-                   "what follows each sequence mixer"),
-      choice_field("positions", "auto", {"auto", "none", "learned"},
-                   "position embeddings; auto: learned if a mixer is blind to order, else none"),
+      integer_field("layers", 2, 1, 1024, "blocks, each a sequence mixer and, if there is one, a state mixer"),
+      choice_field("block", "zoology", {"zoology", "mamba", "postnorm", "plain", "parallel"},
+                   "how a layer is wired: pre-norm; Mamba's RMSNorm; LN(x + mixer(x)); bare mixers; attention and MLP side "
+                   "by side"),
+      choice_field("state_mixer", "auto", {"auto", "none", "mlp", "glu", "identity", "rwkv4_channel_mix"},
+                   "what follows each sequence mixer; auto: mlp in the blocks zoology and parallel, else none"),
+      choice_field("final_norm", "auto", {"auto", "none", "layernorm", "rmsnorm"},
+                   "after the last layer; auto: none in the blocks postnorm and plain, else layernorm"),
+      choice_field("input", "auto", {"auto", "embedding", "linear", "raw"},
+                   "a table of tokens; a linear map with bias of one-hot tokens or of the signal; the one-hot tokens or the "
+                   "signal themselves. auto: embedding for tokens, linear for signals"),
+      integer_field("embed_width", 0, 0, 1 << 20, "channels in front of the first layer, in plain stacks; 0: the width"),
+      choice_field("positions", "auto", {"auto", "none", "learned", "sinusoidal", "relative", "rope"},
+                   "learned or sinusoidal ones are added to the embedding; relative: sinusoidal, shifted at random in "
+                   "training; rope: mixers read rotated channels; auto: learned if no mixer knows order, else none"),
       integer_field("max_positions", 0, 0, 1 << 24, "size of the learned table; 0: the task's length"),
-      flag_field("tied", true, "the output matrix is the embedding table"),
+      integer_field("max_shift", 0, 0, 1 << 24, "largest shift of relative positions; 0: the task's length"),
+      flag_field("tied", true, "the output matrix is the embedding table, where there is one of the same width"),
+      flag_field("head_bias", false, "bias of the output layer; signals always have it"),
       real_field("embed_dropout", 0.0, 0.0, 0.999, "dropout after the embedding, in training (Zoology: 0.1)"),
       real_field("resid_dropout", 0.0, 0.0, 0.999, "dropout on each block's outputs, in training"),
-      choice_field("init", "zoology", {"zoology", "torch"}, "N(0, 0.02) with scaled outputs, or torch's defaults"),
+      choice_field("init", "auto", {"auto", "zoology", "torch", "mamba", "neox", "own"},
+                   "initialisation (docs/models.md); auto: mamba for its block, torch for postnorm and plain, else zoology"),
   };
   return schema;
 }
@@ -42,6 +55,9 @@ const Schema& train_schema() {
       integer_field("test_examples", 3000, 1, 1e9, "test examples, evaluated once at the end"),
       choice_field("signal_loss", "bce", {"bce", "mse"}, "loss of signal tasks: binary cross entropy, or squared error"),
       real_field("stop_at", 0.0, 0.0, 1.0, "stop once the validation accuracy reaches this; 0: never"),
+      real_field("give_up_after", 0.0, 0.0, 1.0,
+                 "share of the steps after which a run without give_up_below is stopped as hopeless; 0: never"),
+      real_field("give_up_below", 0.0, 0.0, 1.0, "best validation accuracy that a run must have reached by then"),
       integer_field("seed", 42, 0, kSeedLimit, "the run's seed; the four below derive from it"),
       integer_field("data_seed", -1, -1, kSeedLimit, "examples; -1: derived from seed"),
       integer_field("init_seed", -1, -1, kSeedLimit, "initial weights; -1: derived from seed"),

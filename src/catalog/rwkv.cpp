@@ -19,8 +19,8 @@ void whole_heads(const MixerContext& context, const Options& options, std::strin
     options.reject(option, "a divisor of the width " + std::to_string(context.width));
 }
 
-// 32 times a rounded count, at least 32.
-std::int64_t rank(double size) { return std::max<std::int64_t>(32, 32 * std::lround(size / 32.0)); }
+// 32 times a rounded count, at least 32. Halves go to the even number, as in Python: at width 1024 that decides.
+std::int64_t rank(double size) { return std::max<std::int64_t>(32, 32 * std::lrint(size / 32.0)); }
 
 }  // namespace
 
@@ -36,7 +36,8 @@ Rwkv7Ranks rwkv7_ranks(const MixerContext& context, const Options& options) {
     return options.integer(option) != 0 ? options.integer(option) : rank(size);
   };
   return {given("decay_low_rank_dim", 2.5 * root * N / 64.0), given("gate_low_rank_dim", 5.0 * root),
-          given("a_low_rank_dim", 2.5 * root * N / 64.0)};
+          given("a_low_rank_dim", 2.5 * root * N / 64.0),
+          context.earlier > 0 && options.flag("value_residual") ? given("v_low_rank_dim", 1.7 * root * N / 64.0) : 0};
 }
 
 MixerEntry rwkv4_entry() {
@@ -119,15 +120,16 @@ MixerEntry rwkv7_entry() {
               integer_field("decay_low_rank_dim", 0, 0, 65536, "rank of the decay's map; 0: by the width"),
               integer_field("gate_low_rank_dim", 0, 0, 65536, "rank of the output gate's map; 0: by the width"),
               integer_field("a_low_rank_dim", 0, 0, 65536, "rank of the in-context learning rate's map; 0: by the width"),
-              integer_field("v_low_rank_dim", 0, 0, 65536,
-                            "accepted for configurations of fla; without effect, as every layer is built like the first"),
+              integer_field("v_low_rank_dim", 0, 0, 65536, "rank of the map that blends in the first layer's values; 0: by the width"),
+              flag_field("value_residual", true, "layers after the first blend their values with those of the first"),
               real_field("norm_eps", 1e-5, 1e-12, 1.0, "eps of the output norm, times the channels of a head"),
               flag_field("fuse_norm", false, "accepted for configurations of fla; without effect"),
           },
       .parameters =
           [](const MixerContext& c, const Options& o) {
             const Rwkv7Ranks ranks = rwkv7_ranks(c, o);
-            return 4 * c.width * c.width + 13 * c.width + 2 * c.width * (ranks.decay + ranks.gate + ranks.a);
+            return 4 * c.width * c.width + 13 * c.width + 2 * c.width * (ranks.decay + ranks.gate + ranks.a + ranks.v) +
+                   (ranks.v > 0 ? c.width : 0);
           },
       .state =
           [](const MixerContext& c, const Options& o) {
@@ -138,7 +140,7 @@ MixerEntry rwkv7_entry() {
             const Rwkv7Ranks ranks = rwkv7_ranks(c, o);
             const auto D = static_cast<double>(c.width);
             const auto N = static_cast<double>(rwkv_head_size(c, o, "head_dim"));
-            return length(c) * (8.0 * D * D + 4.0 * D * static_cast<double>(ranks.decay + ranks.gate + ranks.a) + 9.0 * D * N);
+            return length(c) * (8.0 * D * D + 4.0 * D * static_cast<double>(ranks.decay + ranks.gate + ranks.a + ranks.v) + 9.0 * D * N);
           },
       .knows_order = always,
       .causal = always,

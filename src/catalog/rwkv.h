@@ -16,6 +16,7 @@ std::int64_t rwkv_head_size(const MixerContext& context, const Options& options,
 // Ranks of RWKV-7's low-rank maps; an option of 0 asks for the rule of the reference implementation.
 struct Rwkv7Ranks {
   std::int64_t decay, gate, a;
+  std::int64_t v;  // of the blend with the first layer's values; 0: this layer has none
 };
 Rwkv7Ranks rwkv7_ranks(const MixerContext& context, const Options& options);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/terminal.h"
@@ -15,12 +16,20 @@ const std::vector<Command>& command_list() {
   static const std::vector<Command> list = {
       {"demo", "a small learning-rate study from start to figure, in about three minutes", add_demo},
       {"train", "one run", add_train},
+      {"plan", "what a study is and will cost, before it is run", add_plan},
       {"sweep", "all runs of a study that are missing", add_sweep},
+      {"window", "the learning rates at which a mixer can be trained, found with few runs", add_window},
+      {"status", "studies, running workers and failures of the lab", add_status},
       {"report", "figure, tables and a page from the runs of a study", add_report},
       {"runs", "the runs of the lab, filtered and sorted", add_runs},
       {"show", "a run, a mixer or a task in detail", add_show},
+      {"diff", "what two runs differ in, and where their metrics part", add_diff},
+      {"export", "runs as CSV, JSON lines, TensorBoard events or weights", add_export},
+      {"retry", "let failed and cancelled runs be run again", add_retry},
+      {"cancel", "end runs that have not ended", add_cancel},
       {"list", "mixers, tasks and studies that there are", add_list},
       {"sample", "examples of a task", add_sample},
+      {"check", "whether a mixer does what every mixer must", add_check},
       {"verify", "golden cases against what the mixers compute", add_verify},
       {"bench", "training speed against this machine's matrix multiplication", add_bench},
       {"reindex", "make the index again from the run directories", add_reindex},
@@ -67,6 +76,22 @@ std::string find_run_id(Index& index, std::string_view prefix) {
                             join(shown, ", "), std::ssize(ids) > kShown ? ", ..." : ""));
   }
   return ids.front();
+}
+
+std::vector<std::string> find_run_ids(Index& index, const std::vector<std::string>& prefixes_and_filters) {
+  std::vector<std::string> ids;
+  RunQuery query;
+  for (const std::string& text : prefixes_and_filters) {
+    if (text.find_first_of("=<>") == text.npos)
+      ids.push_back(find_run_id(index, text));
+    else
+      query.filters.push_back(parse_run_filter(text));
+  }
+  if (!query.filters.empty())
+    for (const RunRecord& record : index.query(query)) ids.push_back(record.id);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
 }
 
 }  // namespace mneme

@@ -52,16 +52,27 @@ void print_warning(std::string_view text);
 // The id of the one run that starts with `prefix`; throws Error(usage) if none or several do.
 std::string find_run_id(Index& index, std::string_view prefix);
 
+// What a filter or the first digits of an id stand for: the ids of runs, without repetition. Throws Error(usage).
+std::vector<std::string> find_run_ids(Index& index, const std::vector<std::string>& prefixes_and_filters);
+
 void add_bench(CLI::App& app, Context& context);
+void add_cancel(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
+void add_diff(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
+void add_plan(CLI::App& app, Context& context);
 void add_reindex(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
+void add_retry(CLI::App& app, Context& context);
 void add_runs(CLI::App& app, Context& context);
 void add_sample(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
+void add_status(CLI::App& app, Context& context);
 void add_sweep(CLI::App& app, Context& context);
 void add_train(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
+void add_window(CLI::App& app, Context& context);
 
 }  // namespace mneme

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/study_files.h"
+#include "cli/study_record.h"
 #include "cli/study_report.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
@@ -18,6 +19,8 @@ int demo(const std::string& scale, std::int64_t jobs_option, bool jobs_given, co
   if (!context.json)
     fmt::print(stderr, "{}\n{} runs ({}) with {} workers; each learns to recall the value that stood after a key.\n\n",
                study.title, study.runs.size(), "learning rates x seeds", jobs);
+  context.lab().create();
+  remember_study(context.lab(), study);
   const ExecutionResult result = train_runs(study.runs, context, jobs, RunLabels(study.axes));
   if (result.interrupted || !result.stopped.empty()) {
     if (!result.stopped.empty()) print_note("stopped: " + result.stopped);

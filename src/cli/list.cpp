@@ -5,6 +5,7 @@
 #include "catalog/mixer_entry.h"
 #include "cli/command.h"
 #include "cli/study_files.h"
+#include "cli/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/table.h"
@@ -12,6 +13,21 @@
 
 namespace mneme {
 namespace {
+
+// Where the states of the list are computed.
+constexpr MixerContext at{.width = 64, .length = 64, .layer = 0, .layers = 2};
+
+std::int64_t state_at(const MixerEntry& entry, std::int64_t length) {
+  MixerContext context = at;
+  context.length = length;
+  return entry.state(context, defaults(entry.options, entry.name));
+}
+
+std::vector<std::string> names_of(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const Field& field : schema) names.push_back(field.name);
+  return names;
+}
 
 Json mixers_json() {
   Json list = Json::array();
@@ -21,8 +37,27 @@ Json mixers_json() {
                       {"kind", catalog == &mixer_catalog() ? "sequence" : "state"},
                       {"family", entry.family},
                       {"summary", entry.summary},
-                      {"citation", entry.citation}});
+                      {"citation", entry.citation},
+                      {"options", names_of(entry.options)},
+                      {"state", {{"width", at.width}, {"short", state_at(entry, 64)}, {"long", state_at(entry, 512)}}}});
   return list;
+}
+
+// One block a mixer: what it is, what it keeps, its options, where it is from.
+void print_mixers(const Json& list) {
+  const auto columns = static_cast<std::size_t>(std::max(terminal_of(stdout).columns, 60));
+  for (const Json& item : list) {
+    const Json& state = item.at("state");
+    const std::string at_64 = grouped(state.at("short")), at_512 = grouped(state.at("long"));
+    fmt::print("{:<18} {} ({})\n", item.at("name").get<std::string>(), item.at("summary").get<std::string>(),
+               item.at("family").get<std::string>());
+    if (item.at("kind") == "sequence")
+      fmt::print("  state      {} floats at width {}{}\n", at_64, state.at("width").get<std::int64_t>(),
+                 at_64 == at_512 ? ", whatever the length" : fmt::format(" and length 64, {} at length 512", at_512));
+    if (!item.at("options").empty())
+      fmt::print("  options    {}\n", wrapped(join(item.at("options").get<std::vector<std::string>>(), ", "), columns, 13));
+    fmt::print("  citation   {}\n", wrapped(item.at("citation").get<std::string>(), columns, 13));
+  }
 }
 
 Json tasks_json() {
@@ -83,7 +118,9 @@ int list(const std::string& what, const Context& context) {
   for (const char* name : {"mixers", "tasks", "studies"}) {
     if (!sections.contains(name)) continue;
     if (!first) fmt::print("\n");
-    print_section(name, sections[name]);
+    // Asked for alone, mixers are told in full.
+    if (what == "mixers") print_mixers(sections[name]);
+    else print_section(name, sections[name]);
     first = false;
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "catalog/mixer_entry.h"
+#include "catalog/pages.h"
 #include "cli/show_run.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -20,6 +21,20 @@ const MixerEntry& find_any_mixer(const std::string& name) {
       known.push_back(entry.name);
     }
   throw Error(ErrorKind::usage, "show mixer", fmt::format("unknown mixer '{}'{}", name, suggestion(name, known)));
+}
+
+bool is_state_mixer(const MixerEntry& entry) {
+  for (const MixerEntry& known : state_mixer_catalog())
+    if (known.name == entry.name) return true;
+  return false;
+}
+
+std::string options_table(const MixerEntry& entry) {
+  Table table{.columns = {{fmt::format("model.{}.", entry.name)}, {"default"}, {"expected"}, {"what it does"}},
+              .rows = {}};
+  for (const Field& field : entry.options)
+    table.rows.push_back({field.name, field.fallback.dump(), field.expected(), field.help});
+  return to_text(table);
 }
 
 int show(const std::vector<std::string>& what, const Context& context) {
@@ -46,6 +61,7 @@ int show_mixer(const std::string& name, const Context& context) {
                 {"family", entry.family},
                 {"summary", entry.summary},
                 {"citation", entry.citation},
+                {"page", std::string(mixer_page(is_state_mixer(entry) ? "state-mixers" : entry.name))},
                 {"options", fields},
                 {"at",
                  {{"width", at.width},
@@ -60,12 +76,9 @@ int show_mixer(const std::string& name, const Context& context) {
       "FLOPs forward.\n",
       entry.name, entry.summary, entry.citation, at.width, at.length, grouped(entry.parameters(at, options)),
       grouped(entry.state(at, options)), entry.flops(at, options));
-  if (entry.options.empty()) return 0;
-  Table table{.columns = {{fmt::format("model.{}.", entry.name)}, {"default"}, {"expected"}, {"what it does"}},
-              .rows = {}};
-  for (const Field& field : entry.options)
-    table.rows.push_back({field.name, field.fallback.dump(), field.expected(), field.help});
-  fmt::print("\n{}", to_text(table));
+  if (!entry.options.empty()) fmt::print("\n{}", options_table(entry));
+  const std::string page(mixer_page(is_state_mixer(entry) ? "state-mixers" : entry.name));
+  if (!page.empty()) fmt::print("\n{}", page);
   return 0;
 }
 

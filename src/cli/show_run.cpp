@@ -63,15 +63,6 @@ void print_section(const std::string& name, const Json& section, const Terminal&
   print_fields("", section);
 }
 
-std::vector<std::string> last_log_lines(const RunDirectory& directory, std::size_t count) {
-  const Path file = directory.path() / "log.txt";
-  if (!std::filesystem::exists(file)) return {};
-  std::vector<std::string> lines = split(read_file(file), '\n');
-  std::erase(lines, "");
-  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
-  return lines;
-}
-
 Json document(const RunRecord& record, const RunDirectory& directory, const std::vector<Json>& metrics) {
   return {{"id", record.id},
           {"state", run_state_name(record.state)},
@@ -106,7 +97,7 @@ int show_run(const std::string& prefix, const Context& context) {
   const Json config = parse_json(record.config, "config");
   for (const char* section : {"task", "model", "train"}) print_section(section, config.at(section), terminal);
   fmt::print("{}\n", paint("log", Color::bold, terminal));
-  for (const std::string& line : last_log_lines(directory, 8)) fmt::print("  {}\n", harmless(line));
+  for (const std::string& line : directory.last_log_lines(8)) fmt::print("  {}\n", harmless(line));
   return 0;
 }
 

@@ -22,7 +22,7 @@ std::vector<Path> study_directories() {
 
 std::vector<Path> study_files() {
   std::vector<Path> files;
-  std::set<std::string> names;
+  std::set<std::string> names{"demo"};  // the built-in one is the same
   for (const Path& directory : study_directories()) {
     std::error_code ignored;
     std::vector<Path> here;
@@ -36,36 +36,6 @@ std::vector<Path> study_files() {
 }
 
 }  // namespace
-
-const std::string_view kDemoStudy = R"toml(# What `mneme demo` runs.
-title = "Learning-rate window of attention on MQAR"
-
-[task]
-name = "mqar"
-length = 32
-pairs = 4
-vocab = 64
-
-[model]
-mixer = "attention"
-width = 64
-layers = 2
-
-[train]
-batch = 64
-steps = 1200
-stop_at = 0.99
-lr = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2]
-seed = [42, 123]
-
-[scale.smoke]
-task = { length = 8, pairs = 1, vocab = 16 }
-model = { width = 8 }
-train = { batch = 8, steps = 20, lr = [1e-3, 1e-2], eval_examples = 64, test_examples = 64 }
-
-[figure]
-kind = "lr-window"
-)toml";
 
 std::vector<FoundStudy> list_studies() {
   std::vector<FoundStudy> found{{"demo", outline_study(kDemoStudy, "demo"), ""}};

@@ -10,7 +10,7 @@
 
 namespace mneme {
 
-// The study that `mneme demo` runs; its name is "demo".
+// The study that `mneme demo` runs, studies/demo.toml; its name is "demo".
 extern const std::string_view kDemoStudy;
 
 struct FoundStudy {

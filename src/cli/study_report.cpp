@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 
 #include "cli/command.h"
@@ -49,15 +50,28 @@ ReportPage page_of(const std::vector<ResultRow>& rows, const ReportSubject& subj
   return page;
 }
 
+}  // namespace
+
+Json statistics_json(const Summary& summary) {
+  return {{"n", summary.n},
+          {"mean", summary.mean},
+          {"standard_error", std::isnan(summary.standard_error) ? Json() : Json(summary.standard_error)},
+          {"min", summary.min},
+          {"max", summary.max},
+          {"median", summary.median},
+          {"success_rate", summary.success_rate}};
+}
+
+namespace {
+
 Json series_json(const LrSeries& series) {
   Json points = Json::array();
   for (const RatePoint& point : series.points)
     points.push_back({{"lr", point.rate},
                       {"seeds", point.test.n},
                       {"trainable", point.trainable},
-                      {"validation",
-                       {{"mean", point.validation.mean}, {"min", point.validation.min}, {"max", point.validation.max}}},
-                      {"test", {{"mean", point.test.mean}, {"min", point.test.min}, {"max", point.test.max}}}});
+                      {"validation", statistics_json(point.validation)},
+                      {"test", statistics_json(point.test)}});
   Json window;
   if (series.window)
     window = {{"lo", series.window->lo},

@@ -31,6 +31,9 @@ struct StudyReport {
   LrWindows windows;
 };
 
+// n, mean, standard_error (null for one value), min, max, median, success_rate.
+Json statistics_json(const Summary& summary);
+
 ResultRow row_of(const RunRecord& record);
 
 // The runs of a study that the lab has; of all others nothing is known.

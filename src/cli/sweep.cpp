@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/study_files.h"
+#include "cli/study_record.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -15,30 +16,36 @@ struct SweepOptions {
   std::vector<std::string> arguments;
   std::string scale;
   std::int64_t jobs = 0;
+  TrainLimits limits;
 };
 
 void tell(const Study& study, const ExecutionResult& result, const std::string& name) {
   const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
-  fmt::print("{}: {} done, {} diverged, {} failed, {} not ended\n", study.title, result.count(RunState::done),
-             result.count(RunState::diverged), result.count(RunState::failed),
+  fmt::print("{}: {} done, {} diverged, {} failed, {} cancelled, {} not ended\n", study.title,
+             result.count(RunState::done), result.count(RunState::diverged), result.count(RunState::failed),
+             result.count(RunState::cancelled),
              result.count(RunState::interrupted) + result.count(RunState::fresh));
   for (std::size_t i = 0; i < result.runs.size(); ++i)
     if (result.runs[i].state == RunState::failed)
       fmt::print("  failed {}: {}\n", study.runs[i].id, result.runs[i].reason);
   if (!result.stopped.empty()) fmt::print("stopped: {}\n", result.stopped);
-  if (exit_code_of(result) != 0) fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
+  if (!result.limit.empty()) fmt::print("ended by {}\n", result.limit);
+  if (exit_code_of(result) != 0 || !result.limit.empty()) fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
   fmt::print("figure and tables: mneme report {}{}\n", name, scale);
 }
 
 int sweep(const SweepOptions& options, bool jobs_given, const Context& context) {
   const int jobs = checked_jobs(options.jobs, jobs_given);
+  check_limits(options.limits);
   const std::string& name = options.arguments.front();
   const Study study = open_study(name, {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
   tell_warnings(study.runs);
   if (!context.json)
     fmt::print(stderr, "{}: {} runs{}, {} workers\n", study.title, grouped(std::ssize(study.runs)),
                study.scale.empty() ? "" : " at scale " + study.scale, jobs);
-  const ExecutionResult result = train_runs(study.runs, context, jobs, RunLabels(study.axes));
+  context.lab().create();
+  remember_study(context.lab(), study);
+  const ExecutionResult result = train_runs(study.runs, context, jobs, RunLabels(study.axes), options.limits);
   if (context.json) {
     Json runs = Json::array();
     for (std::size_t i = 0; i < study.runs.size(); ++i)
@@ -48,6 +55,7 @@ int sweep(const SweepOptions& options, bool jobs_given, const Context& context) 
                 {"scale", study.scale},
                 {"interrupted", result.interrupted},
                 {"stopped", result.stopped},
+                {"limit", result.limit},
                 {"runs", runs}});
   } else {
     tell(study, result, name);
@@ -66,6 +74,9 @@ void add_sweep(CLI::App& app, Context& context) {
       ->type_name("NAME");
   const CLI::Option* jobs =
       app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
+  app.add_option("--max-runs", options->limits.max_runs, "start at most so many runs, then end")->type_name("N");
+  app.add_option("--max-time", options->limits.max_time, "stop after so long, with checkpoints: 90s, 10m, 2h")
+      ->type_name("TIME");
   app.callback([options, jobs, &context] {
     context.action = [options, given = jobs->count() > 0, &context] { return sweep(*options, given, context); };
   });

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "cli/progress.h"
@@ -45,13 +48,39 @@ void tell_warnings(std::span<const RunConfig> runs) {
     print_warning(count == 1 ? warning : fmt::format("{} ({} runs)", warning, count));
 }
 
-ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels) {
+double parse_duration(std::string_view text, std::string_view where) {
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  static const std::map<std::string, double, std::less<>> units{{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  const auto known = units.find(unit);
+  if (code != std::errc() || known == units.end() || !(number > 0) || !std::isfinite(number))
+    throw Error(ErrorKind::usage, where, fmt::format("got '{}', expected a time like 90s, 10m or 1.5h", text));
+  return number * known->second;
+}
+
+void check_limits(const TrainLimits& limits) {
+  if (limits.max_runs < 0)
+    throw Error(ErrorKind::usage, "--max-runs", fmt::format("got {}, expected 0 (all) or more", limits.max_runs));
+  if (!limits.max_time.empty()) parse_duration(limits.max_time, "--max-time");
+}
+
+ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels,
+                           const TrainLimits& limits) {
+  ExecutorOptions options;
+  options.jobs = jobs;
+  options.attempts = kAttempts;
+  check_limits(limits);
+  if (limits.max_runs > 0) options.max_runs = limits.max_runs;
+  if (!limits.max_time.empty()) options.max_seconds = parse_duration(limits.max_time, "--max-time");
+  if (const char* lease = std::getenv("MNEME_LEASE"); lease && *lease)
+    options.lease = parse_duration(lease, "MNEME_LEASE");
   const Lab lab = context.lab();
-  const Path worker = find_worker();
+  options.worker = find_worker();
   lab.create();
   Index index = open_index(lab);
   const auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
-  return execute(runs, lab, &index, {.jobs = jobs, .worker = worker}, *progress);
+  return execute(runs, lab, &index, options, *progress);
 }
 
 int exit_code_of(const ExecutionResult& result) {

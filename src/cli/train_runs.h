@@ -25,7 +25,20 @@ FileAndOverrides sort_arguments(const std::vector<std::string>& arguments);
 // Warnings that are the same for many runs are told once.
 void tell_warnings(std::span<const RunConfig> runs);
 
-ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels);
+// What --max-runs and --max-time say; and how long a worker may be silent (MNEME_LEASE seconds, else the default).
+struct TrainLimits {
+  std::int64_t max_runs = 0;  // 0: all
+  std::string max_time;       // "90s", "10m", "2h"; "": no limit
+};
+// Throws Error(usage) before anything is begun.
+void check_limits(const TrainLimits& limits);
+// "90", "90s", "10m", "1.5h" in seconds. Throws Error(usage).
+double parse_duration(std::string_view text, std::string_view where);
+
+// A run that fails is tried kAttempts times.
+inline constexpr int kAttempts = 3;
+ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels,
+                           const TrainLimits& limits = {});
 
 // 130 if it was stopped, 4 if the disk is full, the failure's own code if one run of one failed, 5 if some of
 // several failed, else 0.

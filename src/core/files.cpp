@@ -5,13 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <system_error>
 #include <utility>
 
+#include "core/commit.h"
 #include "core/error.h"
 
 namespace mneme {
@@ -116,27 +115,7 @@ void write_all(OutputFile& file, std::span<const std::byte> bytes) {
 }
 
 void write_file_atomically(const Path& path, const std::vector<std::span<const std::byte>>& pieces) {
-  FileSystem& files = file_system();
-  // The process id and a count keep two writers of one path from sharing a temporary.
-  static std::atomic<unsigned> count = 0;
-  Path temporary = path;
-  temporary += fmt::format(".{}-{}.tmp", ::getpid(), count++);
-  try {
-    auto file = files.create(temporary);
-    for (const auto& piece : pieces) write_all(*file, piece);
-    file->sync();
-    file->close();
-    files.rename(temporary, path);
-  } catch (...) {
-    const std::exception_ptr first = std::current_exception();
-    try {
-      files.remove(temporary);
-    } catch (const Error&) {
-      // The first error is the one to report.
-    }
-    std::rethrow_exception(first);
-  }
-  files.sync_directory(path.parent_path());
+  commit_file(path, pieces, {});
 }
 
 void write_file_atomically(const Path& path, std::span<const std::byte> bytes) {

@@ -210,8 +210,18 @@ Safetensors Safetensors::load(const Path& path) {
     result.mapping_ = {address, [size](void* at) { ::munmap(at, size); }};
     bytes = {static_cast<const std::byte*>(address), size};
   }
+  result.bytes_ = bytes;
   result.content_ = parse_safetensors(bytes, path.string());
   return result;
+}
+
+Safetensors Safetensors::load_sealed(const Path& path) {
+  Safetensors file = load(path);
+  const auto seal = file.metadata().find(std::string(kSeal));
+  if (seal == file.metadata().end()) damaged(path.string(), "no checksum in the metadata, expected a sealed file");
+  if (sealed_digest(file.bytes_, seal->second) != seal->second)
+    damaged(path.string(), "checksum: the content is not what was written");
+  return file;
 }
 
 }  // namespace mneme

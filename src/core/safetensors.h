@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/files.h"
+#include "core/commit.h"
 
 namespace mneme {
 
@@ -43,12 +43,15 @@ SafetensorsContent parse_safetensors(std::span<const std::byte> file, std::strin
 class Safetensors {
  public:
   static Safetensors load(const Path& path);
+  // The same for a sealed file: Error(data) unless every byte is the one that was written.
+  static Safetensors load_sealed(const Path& path);
 
   const std::map<std::string, TensorView>& tensors() const { return content_.tensors; }
   const std::map<std::string, std::string>& metadata() const { return content_.metadata; }
 
  private:
   std::shared_ptr<const void> mapping_;
+  std::span<const std::byte> bytes_;
   SafetensorsContent content_;
 };
 
@@ -56,5 +59,10 @@ class Safetensors {
 // element's size (wide elements first, then by name). Asserts that each view has the bytes of its shape.
 void save_safetensors(const Path& path, const std::map<std::string, TensorView>& tensors,
                       const std::map<std::string, std::string>& metadata);
+
+// The same with a seal: the metadata's "sha256" is the digest of the whole file, in which the digest itself is
+// counted as 64 zeros. Any reader of safetensors reads the file.
+void save_sealed_safetensors(const Path& path, const std::map<std::string, TensorView>& tensors,
+                             std::map<std::string, std::string> metadata, const Commit& commit = {});
 
 }  // namespace mneme

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/json.h"
 #include "core/safetensors.h"
 #include "core/safetensors_format.h"
@@ -40,10 +41,13 @@ std::string file_start(const std::map<std::string, Json>& members, const std::ma
   return start + header;
 }
 
-}  // namespace
+// What a file consists of; `start` owns the first piece.
+struct Layout {
+  std::string start;
+  std::vector<std::span<const std::byte>> pieces;
+};
 
-void save_safetensors(const Path& path, const std::map<std::string, TensorView>& tensors,
-                      const std::map<std::string, std::string>& metadata) {
+Layout lay_out(const std::map<std::string, TensorView>& tensors, const std::map<std::string, std::string>& metadata) {
   using Item = std::pair<const std::string, TensorView>;
   std::vector<const Item*> order;
   for (const Item& item : tensors) {
@@ -55,18 +59,57 @@ void save_safetensors(const Path& path, const std::map<std::string, TensorView>&
   });
 
   std::map<std::string, Json> members;
-  std::vector<std::span<const std::byte>> pieces(1);
+  Layout layout;
+  layout.pieces.resize(1);
   std::uint64_t offset = 0;
   for (const Item* item : order) {
     const auto& [name, tensor] = *item;
     const std::uint64_t end = offset + tensor.bytes.size();
     members[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
-    pieces.push_back(tensor.bytes);
+    layout.pieces.push_back(tensor.bytes);
     offset = end;
   }
-  const std::string start = file_start(members, metadata);
-  pieces[0] = std::as_bytes(std::span(start));
-  write_file_atomically(path, pieces);
+  layout.start = file_start(members, metadata);
+  return layout;
+}
+
+void commit_layout(const Path& path, Layout& layout, const Commit& commit) {
+  layout.pieces[0] = std::as_bytes(std::span(layout.start));
+  commit_file(path, layout.pieces, commit);
+}
+
+}  // namespace
+
+std::string sealed_digest(std::span<const std::byte> file, std::string_view digest) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const std::size_t at = digest.size() == kDigestLength ? text.find(digest) : text.npos;
+  if (at == text.npos) return "";
+  Sha256 hash;
+  hash.update(file.first(at));
+  hash.update(std::string(kDigestLength, '0'));
+  hash.update(file.subspan(at + kDigestLength));
+  return hash.hex();
+}
+
+void save_safetensors(const Path& path, const std::map<std::string, TensorView>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  Layout layout = lay_out(tensors, metadata);
+  commit_layout(path, layout, {});
+}
+
+void save_sealed_safetensors(const Path& path, const std::map<std::string, TensorView>& tensors,
+                             std::map<std::string, std::string> metadata, const Commit& commit) {
+  const std::string zeros(kDigestLength, '0');
+  metadata[std::string(kSeal)] = zeros;
+  Layout layout = lay_out(tensors, metadata);
+  Sha256 hash;
+  hash.update(layout.start);
+  for (std::size_t i = 1; i < layout.pieces.size(); ++i) hash.update(layout.pieces[i]);
+  const std::string place = fmt::format("\"{}\":\"{}\"", kSeal, zeros);
+  const std::size_t at = layout.start.find(place);
+  check(at != layout.start.npos, "the seal has its place in the header");
+  layout.start.replace(at + place.size() - 1 - kDigestLength, kDigestLength, hash.hex());
+  commit_layout(path, layout, commit);
 }
 
 }  // namespace mneme

@@ -169,6 +169,7 @@ bool program_exists(const std::string& program) {
 LineProcess::LineProcess(const Options& options) {
   const Child child = spawn(options);
   pid_ = child.pid;
+  own_group_ = options.own_group;
   input_ = child.input;
   output_ = child.output;
   error_ = child.error;
@@ -219,6 +220,10 @@ std::vector<std::string> LineProcess::receive() {
 
 void LineProcess::signal(int number) const {
   if (!exit_code_) ::kill(pid_, number);
+}
+
+void LineProcess::kill_group() const {
+  if (!exit_code_) ::kill(own_group_ ? -pid_ : pid_, SIGKILL);
 }
 
 void LineProcess::close_input() { close_quietly(input_); }

@@ -50,6 +50,8 @@ class LineProcess {
   std::vector<std::string> receive();
 
   void signal(int number) const;
+  // Kills the child and, if it has a group of its own, what it started: they may hold its output open.
+  void kill_group() const;
   void close_input();
 
   // The exit code (128 + signal if killed) once the child is gone and its output was read to the end.
@@ -62,6 +64,7 @@ class LineProcess {
   void receive_error();
 
   pid_t pid_ = -1;
+  bool own_group_ = false;
   int input_ = -1;
   int output_ = -1;
   int error_ = -1;

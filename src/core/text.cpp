@@ -86,6 +86,24 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string result;
+  std::size_t used = indent;
+  for (const std::string& word : split(text, ' ')) {
+    if (used > indent && used + 1 + word.size() > columns) {
+      result += "\n" + std::string(indent, ' ');
+      used = indent;
+    }
+    if (used > indent) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += word.size();
+  }
+  return result;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   std::size_t start = 0;

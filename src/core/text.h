@@ -20,6 +20,8 @@ std::string nearest(std::string_view word, std::span<const std::string> known);
 std::string suggestion(std::string_view word, std::span<const std::string> known);
 
 std::string join(std::span<const std::string> parts, std::string_view separator);
+// Broken at spaces into lines of at most `columns` bytes, all but the first indented.
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 std::vector<std::string> split(std::string_view text, char separator);
 
 // How many bytes from the start are well-formed UTF-8: text.size() if all of them are.

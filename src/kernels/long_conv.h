@@ -4,8 +4,11 @@
 //   dx[b, s, c] = sum_{t >= s, t-s < K} kernel[t-s, c] * dy[b, t, c]
 //   dk[j, c]    = sum_{b, t >= j} dy[b, t, c] * x[b, t-j, c]
 // x, y, dx, dy are [B, L, C], kernel and dk are [K, C]: float32, contiguous, C innermost. K may be smaller or
-// larger than L. Outputs are overwritten and alias nothing. y[b, t] is summed in an order that does not depend
-// on L, so later tokens do not change the bits of earlier outputs. Work L * min(K, L) * B * C / 2 multiply-adds.
+// larger than L. Outputs are overwritten and alias nothing.
+//
+// Direct sums while they are the faster way: work L * min(K, L) * B * C / 2 multiply-adds, and y[b, t] is summed in
+// an order that does not depend on L, so later tokens do not change the bits of earlier outputs. Beyond that,
+// transforms (kernels/transformed_conv.h): there a later token may change last bits.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +34,9 @@ struct LongConvBackwardArguments {
   float* dx;  // nullptr: not wanted
   float* dk;  // nullptr: not wanted
 };
+
+// Whether these sizes are computed by direct sums: K = L up to about 900 steps.
+bool long_conv_is_direct(const LongConvSizes& sizes);
 
 void long_conv(const LongConvArguments& arguments);
 void long_conv_reference(const LongConvArguments& arguments);

@@ -34,6 +34,8 @@ class Attention : public Mixer {
     if (options.flag("rope")) {
       const auto rotated = static_cast<std::int64_t>(static_cast<double>(D_ / H_) * options.real("rope_pct"));
       rotary_.emplace(rotated, options.real("rope_base"));
+    } else if (conv_[1]) {
+      conv_[1]->set_shift_invariant();
     }
   }
 

@@ -19,9 +19,14 @@ class Based : public Mixer {
     proj_o_ = linear("proj_o", D_);
   }
 
+  // Values are weighted relative to the first token's, which is added back: the average of few values then has few
+  // digits to lose, and the gradient of the weights is exactly zero where there is nothing to choose from.
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [q, k, v] = streams(x);
-    return output(gated_scan(q, k, v, {}));
+    const std::int64_t dv = D_ / H_;
+    const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);
+    const torch::Tensor o = gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
+    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;
+    return proj_o_->forward((o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2));
   }
 
   bool has_step() const override { return true; }
@@ -33,22 +38,23 @@ class Based : public Mixer {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const auto [q, k, v] = streams(x);
-    return output(gated_scan_step(state.tensors[0], q, k, v, {}));
+    const std::int64_t dv = D_ / H_;
+    const torch::Tensor v = with_one(heads(proj_v_->forward(x)));
+    const torch::Tensor o = gated_scan_step(state.tensors[0], features(proj_q_, x), features(proj_k_, x), v, {});
+    return proj_o_->forward((o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + eps_)).flatten(-2));
   }
 
  private:
-  // Features [.., H, features] twice, and values with a 1 behind each: [.., H, dv + 1].
-  std::array<torch::Tensor, 3> streams(const torch::Tensor& x) {
-    const auto heads = [&](const torch::Tensor& y) { return y.unflatten(-1, {H_, y.size(-1) / H_}); };
-    const torch::Tensor v = heads(proj_v_->forward(x));
-    return {taylor_features(heads(proj_q_->forward(x))), taylor_features(heads(proj_k_->forward(x))),
-            torch::cat({v, torch::ones_like(v.narrow(-1, 0, 1))}, -1)};
+  torch::Tensor heads(const torch::Tensor& y) const { return y.unflatten(-1, {H_, y.size(-1) / H_}); }
+
+  // [.., H, features]
+  torch::Tensor features(torch::nn::Linear& projection, const torch::Tensor& x) const {
+    return taylor_features(heads(projection->forward(x)));
   }
 
-  torch::Tensor output(const torch::Tensor& o) {
-    const std::int64_t dv = D_ / H_;
-    return proj_o_->forward((o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + eps_)).flatten(-2));
+  // A 1 behind each value, whose weighted sum is the sum of the weights: [.., H, dv + 1].
+  static torch::Tensor with_one(const torch::Tensor& v) {
+    return torch::cat({v, torch::ones_like(v.narrow(-1, 0, 1))}, -1);
   }
 
   std::int64_t D_, H_, F_;

@@ -43,6 +43,16 @@ class ShortConv : public torch::autograd::Function<ShortConv> {
   }
 };
 
+// The input itself, with a gradient of zero.
+class ZeroGradient : public torch::autograd::Function<ZeroGradient> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) { return x.clone(); }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list gradients) {
+    return {torch::zeros_like(gradients[0])};
+  }
+};
+
 }  // namespace
 
 DepthwiseConv::DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias, std::int64_t ahead)
@@ -51,11 +61,16 @@ DepthwiseConv::DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias
   if (bias) bias_ = register_parameter("bias", torch::zeros({channels}));
 }
 
+torch::Tensor DepthwiseConv::bias() const {
+  return bias_.defined() && shift_invariant_ ? ZeroGradient::apply(bias_) : bias_;
+}
+
 torch::Tensor DepthwiseConv::forward(const torch::Tensor& x) const {
-  if (use_kernels(x)) return ShortConv::apply(x, weight_, bias_.defined() ? bias_ : torch::empty({0}), ahead_);
+  const torch::Tensor bias = this->bias();
+  if (use_kernels(x)) return ShortConv::apply(x, weight_, bias.defined() ? bias : torch::empty({0}), ahead_);
   const std::int64_t L = x.size(1);
   const torch::Tensor padded = torch::constant_pad_nd(x, {0, 0, taps_ - 1 - ahead_, ahead_});
-  torch::Tensor y = bias_.defined() ? bias_.expand({x.size(0), L, -1}) : torch::zeros_like(x);
+  torch::Tensor y = bias.defined() ? bias.expand({x.size(0), L, -1}) : torch::zeros_like(x);
   for (std::int64_t tap = 0; tap < taps_; ++tap)
     y = torch::addcmul(y, padded.narrow(1, tap, L), weight_.select(2, tap).select(1, 0));
   return y;

@@ -18,10 +18,17 @@ class DepthwiseConv : public torch::nn::Module, public SelfInitialised {
   torch::Tensor step(torch::Tensor& window, const torch::Tensor& x) const;  // [B, C]
   torch::Tensor initial_window(std::int64_t batch) const;
 
+  // For a reader that a constant added to all of y does not change, as keys under a softmax: the gradient of the
+  // bias is zero, and comes back as exactly that instead of as the rounding of a sum that should cancel.
+  void set_shift_invariant() { shift_invariant_ = true; }
+
   void initialise(const Draw& draw, const std::string& prefix) override;
 
  private:
+  torch::Tensor bias() const;  // undefined if there is none
+
   std::int64_t taps_, ahead_;
+  bool shift_invariant_ = false;
   torch::Tensor weight_;  // [C, 1, W]
   torch::Tensor bias_;    // [C], or undefined
 };

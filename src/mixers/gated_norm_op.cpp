@@ -64,7 +64,9 @@ c10::optional<torch::Tensor> optional(const torch::Tensor& tensor) {
 torch::Tensor gated_norm(const torch::Tensor& x, const torch::Tensor& weight, double eps, const torch::Tensor& gate,
                          GatePlace place) {
   const bool before = place == GatePlace::before;
-  if (use_kernels(x)) return Norm::apply(x, optional(weight), optional(gate), eps, before);
+  // A float32 residual may meet weights of another type.
+  const auto fits = [](const torch::Tensor& tensor) { return !tensor.defined() || use_kernels(tensor); };
+  if (use_kernels(x) && fits(weight) && fits(gate)) return Norm::apply(x, optional(weight), optional(gate), eps, before);
   torch::Tensor y = x;
   if (gate.defined() && before) y = y * torch::silu(gate).view_as(x);
   y = y * torch::rsqrt(y.square().mean(-1, true) + eps);

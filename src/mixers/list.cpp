@@ -5,6 +5,7 @@
 #include "mixers/base_conv.h"
 #include "mixers/based.h"
 #include "mixers/delta_rule.h"
+#include "mixers/ema.h"
 #include "mixers/h3.h"
 #include "mixers/hyena.h"
 #include "mixers/ids4.h"
@@ -54,6 +55,7 @@ constexpr Builder kBuilders[] = {
     {"s4d", build_s4d},
     {"ids4", build_ids4},
     {"h3", build_h3},
+    {"ema", build_ema},
     {"rnn", build_rnn},
     {"lstm", build_lstm},
     {"gru", build_gru},

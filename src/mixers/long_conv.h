@@ -6,9 +6,9 @@
 
 namespace mneme {
 
-// x [B, L, C], kernel [K, C] -> [B, L, C]. Direct sums on the float32 CPU path (causal to the bit) up to the
-// length at which the fast Fourier transform is faster; the transform on every other path, where outputs before
-// a changed token may move by rounding.
+// x [B, L, C], kernel [K, C] -> [B, L, C]. On the float32 CPU path direct sums (causal to the bit) up to the
+// length at which transforms are faster (kernels/long_conv.h); transforms on every other path, where outputs
+// before a changed token may move by rounding.
 torch::Tensor long_conv(const torch::Tensor& x, const torch::Tensor& kernel);
 
 }  // namespace mneme

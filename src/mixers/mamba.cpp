@@ -13,12 +13,15 @@ namespace {
 // A Linear that keeps its own initialisation: its bias sets the step sizes, and no scheme may redraw it.
 class StepProjection : public torch::nn::LinearImpl, public SelfInitialised {
  public:
-  StepProjection(std::int64_t in, std::int64_t out) : LinearImpl(in, out) {}
+  StepProjection(std::int64_t in, std::int64_t out, const StepSizes& sizes) : LinearImpl(in, out), sizes_(sizes) {}
 
   void initialise(const Draw& draw, const std::string& prefix) override {
     draw.uniform(weight, prefix + "weight", 1.0 / std::sqrt(static_cast<double>(weight.size(1))));
-    draw.values(bias, prefix + "bias", [](Random& random, std::int64_t) { return initial_step_size(random); });
+    draw.values(bias, prefix + "bias", [this](Random& random, std::int64_t) { return sizes_.draw(random); });
   }
+
+ private:
+  StepSizes sizes_;
 };
 
 class Mamba : public Mixer, public SelfInitialised {
@@ -37,7 +40,7 @@ class Mamba : public Mixer, public SelfInitialised {
           "conv1d", std::make_shared<DepthwiseConv>(E_, options.integer("d_conv"), options.flag("conv_bias")));
     x_proj_ = register_module("x_proj", torch::nn::Linear(LinearOptions(E_, R_ + 2 * N_).bias(false)));
     if (options.flag("keep_dt_init"))
-      dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_));
+      dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_, StepSizes(options)));
     else
       dt_proj_ = register_module("dt_proj", std::make_shared<torch::nn::LinearImpl>(R_, E_));
     A_log_ = register_parameter("A_log", torch::log(torch::arange(1, N_ + 1, torch::kFloat32)).expand({E_, N_}).clone());

@@ -14,7 +14,7 @@ namespace {
 class Mamba2 : public Mixer, public SelfInitialised {
  public:
   Mamba2(const MixerContext& context, const Options& options)
-      : w_(mamba2_widths(context, options)), norm_before_gate_(options.flag("norm_before_gate")) {
+      : w_(mamba2_widths(context, options)), norm_before_gate_(options.flag("norm_before_gate")), step_sizes_(options) {
     const std::int64_t D = context.width;
     const auto linear = [&](const char* name, std::int64_t in, std::int64_t out) {
       return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(options.flag("bias"))));
@@ -54,7 +54,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
 
   void initialise(const Draw& draw, const std::string& prefix) override {
     draw.values(A_log_, prefix + "A_log", [](Random& random, std::int64_t) { return std::log(1.0 + 15.0 * random.uniform()); });
-    draw.values(dt_bias_, prefix + "dt_bias", [](Random& random, std::int64_t) { return initial_step_size(random); });
+    draw.values(dt_bias_, prefix + "dt_bias", [this](Random& random, std::int64_t) { return step_sizes_.draw(random); });
     draw.constant(skip_, 1.0);
   }
 
@@ -83,6 +83,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
 
   Mamba2Widths w_;
   bool norm_before_gate_;
+  StepSizes step_sizes_;
   torch::nn::Linear in_proj_{nullptr}, out_proj_{nullptr};
   std::shared_ptr<DepthwiseConv> conv1d_;
   std::shared_ptr<RmsNorm> norm_;

@@ -29,6 +29,8 @@ class Mixer : public torch::nn::Module {
   virtual bool has_step() const { return false; }
   virtual MixerState initial_state(std::int64_t batch) const;
   virtual torch::Tensor step(MixerState& state, const torch::Tensor& x);
+  // The same inside a stack, for a mixer that hears from the layers below it through the pass.
+  virtual torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, Pass&) { return step(state, x); }
 };
 
 using MixerPointer = std::shared_ptr<Mixer>;

@@ -22,4 +22,14 @@ torch::Tensor Pass::dropout(const torch::Tensor& x, double p) {
   return x * mask.to(x.options());
 }
 
+torch::Tensor Pass::integers(std::int64_t count, std::int64_t largest) {
+  torch::Tensor values = torch::zeros({count}, torch::kInt64);
+  if (!training_) return values;
+  Random random(key_, item_++);
+  std::int64_t* out = values.data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<std::int64_t>(random.below64(static_cast<std::uint64_t>(largest) + 1));
+  return values;
+}
+
 }  // namespace mneme

@@ -7,7 +7,7 @@
 
 namespace mneme {
 
-// Each dropout in a pass is a "site", numbered in the order of calls; a mask is a function of
+// Each dropout or other draw in a pass is a "site", numbered in the order of calls; a mask is a function of
 // (key, step, micro-batch, site), so a resumed run draws the same masks.
 class Pass {
  public:
@@ -19,6 +19,12 @@ class Pass {
 
   // Inverted dropout: scales what it keeps by 1 / (1 - p).
   torch::Tensor dropout(const torch::Tensor& x, double p);
+
+  // Uniform in 0..largest, int64 [count]: a site like a dropout; all zero in evaluation.
+  torch::Tensor integers(std::int64_t count, std::int64_t largest);
+
+  // What the first layer of a kind leaves for those above it in the same stack (RWKV-7: its values, [B, L, D]).
+  torch::Tensor first_values;
 
  private:
   bool training_ = false;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "mixers/own_linears.h"
 #include "mixers/token_shift.h"
 #include "mixers/wkv_op.h"
 
@@ -13,7 +14,7 @@ torch::nn::Linear projection(std::int64_t in, std::int64_t out) {
 }
 
 // What both mixes share: learned blends of a token with its predecessor.
-class Shifted : public Mixer, public SelfInitialised {
+class Shifted : public Mixer, public SelfInitialised, public OwnLinears {
  public:
   explicit Shifted(const MixerContext& context)
       : D_(context.width), ratios_(context.layer, context.layers) {}
@@ -80,6 +81,11 @@ class Rwkv4 : public Shifted {
     initialise_mix(draw, prefix, "time_mix_r", 0.5 * ratios_.falling, 0.0);
   }
 
+  void initialise_linears(const Draw& draw, const std::string& prefix) override {
+    for (const auto& linear : {key_, receptance_, output_}) draw.constant(linear->weight, 0.0);
+    draw_orthogonal(draw, value_->weight, prefix + "value.weight", 1.0);
+  }
+
  private:
   torch::Tensor decay() const { return -torch::exp(time_decay_); }
 
@@ -121,6 +127,10 @@ class Rwkv4ChannelMix : public Shifted {
 
   void initialise(const Draw& draw, const std::string& prefix) override {
     for (const char* name : {"time_mix_k", "time_mix_r"}) initialise_mix(draw, prefix, name, ratios_.falling, 0.0);
+  }
+
+  void initialise_linears(const Draw& draw, const std::string&) override {
+    for (const auto& linear : {value_, receptance_}) draw.constant(linear->weight, 0.0);
   }
 
  private:

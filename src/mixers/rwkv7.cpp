@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "catalog/rwkv.h"
+#include "core/error.h"
 #include "mixers/low_rank.h"
+#include "mixers/own_linears.h"
 #include "mixers/rwkv7_op.h"
 #include "mixers/token_shift.h"
 
@@ -12,8 +14,7 @@ namespace {
 
 constexpr std::string_view kStreams = "rwkvag";
 
-// Every layer is built like the first one of the reference: without the residual from the first layer's values.
-class Rwkv7 : public Mixer, public SelfInitialised {
+class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
  public:
   Rwkv7(const MixerContext& context, const Options& options)
       : D_(context.width),
@@ -21,6 +22,7 @@ class Rwkv7 : public Mixer, public SelfInitialised {
         H_(D_ / N_),
         eps_(static_cast<double>(N_) * options.real("norm_eps")),
         norm_start_(std::pow(static_cast<double>(context.layer + 1) / static_cast<double>(context.layers), 0.7)),
+        first_(context.earlier == 0),
         ratios_(context.layer, context.layers) {
     for (const char name : kStreams)
       mix_[std::string(1, name)] = register_parameter(std::string("x_") + name, torch::zeros({1, 1, D_}));
@@ -39,11 +41,12 @@ class Rwkv7 : public Mixer, public SelfInitialised {
     w_lora_ = register_module("w_lora", std::make_shared<LowRank>(D_, ranks.decay, D_, Waist::tanh, true));
     a_lora_ = register_module("a_lora", std::make_shared<LowRank>(D_, ranks.a, D_, Waist::identity, true));
     g_lora_ = register_module("g_lora", std::make_shared<LowRank>(D_, ranks.gate, D_, Waist::sigmoid, false));
+    if (ranks.v > 0) v_lora_ = register_module("v_lora", std::make_shared<LowRank>(D_, ranks.v, D_, Waist::identity, true));
     g_norm_ = register_module("g_norm", torch::nn::GroupNorm(torch::nn::GroupNormOptions(H_, D_)));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const Inputs in = inputs(token_blends(x, shares()));
+  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
+    const Inputs in = inputs(token_blends(x, shares()), pass);
     return output(in, rwkv7_scan(in.streams));
   }
 
@@ -56,7 +59,12 @@ class Rwkv7 : public Mixer, public SelfInitialised {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const Inputs in = inputs(token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));
+    Pass pass = Pass::evaluation();
+    return step_in_stack(state, x, pass);
+  }
+
+  torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, Pass& pass) override {
+    const Inputs in = inputs(token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()), pass);
     const torch::Tensor o = rwkv7_step(state.tensors[0], in.streams, 0);
     state.tensors[1] = x;
     return output(in, o.unsqueeze(1)).squeeze(1);
@@ -89,6 +97,14 @@ class Rwkv7 : public Mixer, public SelfInitialised {
     a_lora_->initialise(draw, prefix + "a_lora.",
                         [&](std::int64_t c) { return -0.19 + 0.3 * zigzag(c) + 0.4 * centred(c); });
     g_lora_->initialise(draw, prefix + "g_lora.", [](std::int64_t) { return 0.0; });
+    if (v_lora_) v_lora_->initialise(draw, prefix + "v_lora.", [&](std::int64_t c) { return 0.73 - 0.4 * centred(c); });
+  }
+
+  void initialise_linears(const Draw& draw, const std::string& prefix) override {
+    draw_orthogonal(draw, r_proj_->weight, prefix + "r_proj.weight", 1.0);
+    draw_orthogonal(draw, k_proj_->weight, prefix + "k_proj.weight", 0.1);
+    draw_orthogonal(draw, v_proj_->weight, prefix + "v_proj.weight", 1.0);
+    draw.constant(o_proj_->weight, 0.0);
   }
 
  private:
@@ -97,13 +113,23 @@ class Rwkv7 : public Mixer, public SelfInitialised {
     torch::Tensor g;  // [B, L, D]
   };
 
+  // v [B, L, D]: the first layer leaves its own in the pass, those above blend them in.
+  torch::Tensor values(const torch::Tensor& x, Pass& pass) {
+    const torch::Tensor v = v_proj_->forward(x);
+    if (first_) pass.first_values = v;
+    if (!v_lora_) return v;
+    if (!pass.first_values.defined())
+      throw Error(ErrorKind::usage, "rwkv7", "a layer above the first has not been given the first layer's values");
+    return torch::lerp(v, pass.first_values, torch::sigmoid(v_lora_->forward(x)));
+  }
+
   std::vector<torch::Tensor> shares() const {
     std::vector<torch::Tensor> result;
     for (const char name : kStreams) result.push_back(mix_.at(std::string(1, name)));
     return result;
   }
 
-  Inputs inputs(const std::vector<torch::Tensor>& blends) {
+  Inputs inputs(const std::vector<torch::Tensor>& blends, Pass& pass) {
     const auto mixed = [&](char name) { return blends[kStreams.find(name)]; };
     const auto heads = [&](const torch::Tensor& y) { return y.unflatten(2, {H_, N_}); };
     const torch::Tensor k = k_proj_->forward(mixed('k'));
@@ -114,7 +140,7 @@ class Rwkv7 : public Mixer, public SelfInitialised {
     in.streams.r = heads(r_proj_->forward(mixed('r')));
     in.streams.w = heads(torch::sigmoid(w_lora_->forward(mixed('w')))) * -std::exp(-0.5);
     in.streams.k = heads(k * (1.0 + (a - 1.0) * k_a_));
-    in.streams.v = heads(v_proj_->forward(mixed('v')));
+    in.streams.v = heads(values(mixed('v'), pass));
     in.streams.a = kk;
     in.streams.b = kk * heads(a);
     in.g = g_lora_->forward(mixed('g'));
@@ -130,11 +156,12 @@ class Rwkv7 : public Mixer, public SelfInitialised {
 
   std::int64_t D_, N_, H_;
   double eps_, norm_start_;
+  bool first_;
   LayerRatios ratios_;
   std::map<std::string, torch::Tensor> mix_;
   torch::Tensor k_k_, k_a_, r_k_;
   torch::nn::Linear r_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
-  std::shared_ptr<LowRank> w_lora_, a_lora_, g_lora_;
+  std::shared_ptr<LowRank> w_lora_, a_lora_, g_lora_, v_lora_;
   torch::nn::GroupNorm g_norm_{nullptr};
 };
 

@@ -1,32 +1,45 @@
 #include "models/backbone.h"
 
+#include "core/error.h"
+
 namespace mneme {
 
-Block::Block(std::int64_t width, MixerPointer sequence, MixerPointer state) {
-  sequence_mixer = register_module("sequence_mixer", std::move(sequence));
-  state_mixer = register_module("state_mixer", std::move(state));
-  norm1 = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
-  norm2 = register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
-}
-
-Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, double embed_dropout,
-                   double resid_dropout)
-    : blocks_(std::move(blocks)), embed_dropout_(embed_dropout), resid_dropout_(resid_dropout) {
+Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, const BackboneOptions& options)
+    : blocks_(std::move(blocks)), embed_dropout_(options.embed_dropout), resid_dropout_(options.resid_dropout) {
   torch::nn::ModuleList list;
   for (const auto& block : blocks_) list->push_back(block);
   register_module("layers", list);
-  ln_f_ = register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
+  if (options.final_norm == "layernorm")
+    layer_norm_ = register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(options.final_eps)));
+  else if (options.final_norm == "rmsnorm")
+    rms_norm_ = register_module("ln_f", std::make_shared<RmsNorm>(width, options.final_eps));
+  else
+    check(options.final_norm == "none", "a final norm of the schema");
 }
 
-torch::Tensor Backbone::forward(const torch::Tensor& embedded, Pass& pass) {
-  torch::Tensor h = embedded, res;
-  for (const auto& block : blocks_) {
-    res = res.defined() ? res + pass.dropout(h, resid_dropout_) : pass.dropout(h, embed_dropout_);
-    h = block->sequence_mixer->forward(block->norm1->forward(res), pass);
-    res = res + pass.dropout(h, resid_dropout_);
-    h = block->state_mixer->forward(block->norm2->forward(res), pass);
+torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
+  Stream stream{walk.dropout(embedded, embed_dropout_), {}};
+  for (const auto& block : blocks_) block->apply(stream, walk);
+  if (stream.residual.defined()) {
+    stream.add_branch(walk, resid_dropout_);
+    stream.h = stream.residual.to(stream.h.scalar_type());
   }
-  return ln_f_->forward(res + pass.dropout(h, resid_dropout_));
+  if (rms_norm_) return rms_norm_->forward(stream.h);
+  return layer_norm_.is_empty() ? stream.h : layer_norm_->forward(stream.h);
+}
+
+bool Backbone::has_step() const {
+  for (const auto& block : blocks_)
+    for (const Mixer* mixer : block->mixers())
+      if (!mixer->has_step()) return false;
+  return true;
+}
+
+std::vector<MixerState> Backbone::initial_states(std::int64_t batch) const {
+  std::vector<MixerState> states;
+  for (const auto& block : blocks_)
+    for (const Mixer* mixer : block->mixers()) states.push_back(mixer->initial_state(batch));
+  return states;
 }
 
 }  // namespace mneme

@@ -1,40 +1,40 @@
-// The pre-norm residual stack of Zoology: blocks of a sequence mixer and a state mixer.
+// A stack of blocks between the embedding and the output layer.
 //
-//   res = h                               (h: the embedded input)
-//   for each layer:
-//     res += dropout(h) (after layer 0);   h = sequence_mixer(norm1(res))
-//     res += dropout(h);                   h = state_mixer(norm2(res))
-//   out = ln_f(res + dropout(h))
-// With the state mixer "identity" a block therefore adds norm2(res), as in the reference.
+//   x = dropout(embedded);  every block in turn;  the last branch is added to the residual;  final norm
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "mixers/mixer.h"
-#include "mixers/torch.h"
+#include "mixers/rms_norm.h"
+#include "models/block.h"
 
 namespace mneme {
 
-class Block : public torch::nn::Module {
- public:
-  Block(std::int64_t width, MixerPointer sequence_mixer, MixerPointer state_mixer);
-
-  torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
-  MixerPointer sequence_mixer, state_mixer;
+struct BackboneOptions {
+  std::string final_norm = "layernorm";  // layernorm, rmsnorm or none; its parameters are ln_f.*
+  double final_eps = 1e-5;
+  double embed_dropout = 0;              // on the input of layer 0
+  double resid_dropout = 0;              // on the last branch
 };
 
-// dropout probability: `embed_dropout` on the input of layer 0, `resid_dropout` everywhere else.
 class Backbone : public torch::nn::Module {
  public:
-  Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, double embed_dropout, double resid_dropout);
+  Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, const BackboneOptions& options = {});
 
-  torch::Tensor forward(const torch::Tensor& embedded, Pass& pass);  // [B, L, D] -> [B, L, D]
+  // [B, L, E] -> [B, L, D] or, in a walk with a state, [B, E] -> [B, D].
+  torch::Tensor forward(const torch::Tensor& embedded, Walk& walk);
+
+  // True if every mixer has a recurrent form.
+  bool has_step() const;
+  std::vector<MixerState> initial_states(std::int64_t batch) const;
 
   std::int64_t layers() const { return static_cast<std::int64_t>(blocks_.size()); }
 
  private:
   std::vector<std::shared_ptr<Block>> blocks_;
-  torch::nn::LayerNorm ln_f_{nullptr};
+  torch::nn::LayerNorm layer_norm_{nullptr};  // at most one of these
+  std::shared_ptr<RmsNorm> rms_norm_;
   double embed_dropout_, resid_dropout_;
 };
 

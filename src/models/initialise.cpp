@@ -3,46 +3,83 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "mixers/own_linears.h"
 
 namespace mneme {
 namespace {
 
 constexpr double kDeviation = 0.02;
 
-void initialise_linear(torch::nn::LinearImpl& linear, bool zoology, const std::string& prefix, const Draw& draw) {
-  if (zoology) {
+struct Scheme {
+  std::string_view name;
+  bool normal_weights;  // else torch's uniform ones
+  bool zero_biases;
+  double embedding;  // deviation
+};
+constexpr Scheme kSchemes[] = {
+    {"zoology", true, true, kDeviation}, {"neox", true, true, kDeviation},  {"torch", false, false, 1.0},
+    {"mamba", false, true, kDeviation},  {"own", false, false, kDeviation},
+};
+
+const Scheme& scheme_of(const std::string& name) {
+  for (const Scheme& scheme : kSchemes)
+    if (scheme.name == name) return scheme;
+  throw Error(ErrorKind::internal, "initialise.cpp", "an initialisation of the schema without a rule: " + name);
+}
+
+// The bound of torch's default for a matrix [out, in].
+double torch_bound(const torch::Tensor& weight) { return 1.0 / std::sqrt(static_cast<double>(weight.size(1))); }
+
+void initialise_linear(torch::nn::LinearImpl& linear, const Scheme& scheme, const std::string& prefix,
+                       const Draw& draw) {
+  const double bound = torch_bound(linear.weight);
+  if (scheme.normal_weights)
     draw.normal(linear.weight, prefix + "weight", kDeviation);
-    if (linear.bias.defined()) draw.constant(linear.bias, 0.0);
-    return;
+  else
+    draw.uniform(linear.weight, prefix + "weight", bound);
+  if (!linear.bias.defined()) return;
+  if (scheme.zero_biases)
+    draw.constant(linear.bias, 0.0);
+  else
+    draw.uniform(linear.bias, prefix + "bias", bound);
+}
+
+// Smaller, so that the residual stream does not grow with the number of layers.
+void initialise_outputs(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw) {
+  const auto layers = static_cast<double>(rule.layers), branches = static_cast<double>(rule.branches);
+  for (const auto& item : model.named_parameters()) {
+    const std::string& name = item.key();
+    if (name.find("out_proj.weight") == name.npos && name.find("fc2.weight") == name.npos) continue;
+    if (rule.scheme == "zoology")
+      draw.normal(item.value(), name, kDeviation / std::sqrt(2.0 * layers));
+    else
+      draw.uniform(item.value(), name, torch_bound(item.value()) / std::sqrt(branches * layers));
   }
-  const double bound = 1.0 / std::sqrt(static_cast<double>(linear.weight.size(1)));
-  draw.uniform(linear.weight, prefix + "weight", bound);
-  if (linear.bias.defined()) draw.uniform(linear.bias, prefix + "bias", bound);
 }
 
 }  // namespace
 
-void initialise(torch::nn::Module& model, std::string_view scheme, std::int64_t layers, const Draw& draw) {
-  const bool zoology = scheme == "zoology";
-  check(zoology || scheme == "torch", "an initialisation scheme of the schema");
+void initialise(torch::nn::Module& model, const RunConfig& run, const Draw& draw) {
+  const bool feeds = run.state_mixer && run.state_mixer.entry->name != "identity";
+  initialise(model, {run.model.text("init"), run.model.integer("layers"), feeds ? 2 : 1}, draw);
+}
+
+void initialise(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw) {
+  const Scheme& scheme = scheme_of(rule.scheme);
   for (const auto& item : model.named_modules("", false)) {
     const std::string prefix = item.key().empty() ? "" : item.key() + ".";
     torch::nn::Module* module = item.value().get();
-    if (auto* own = dynamic_cast<SelfInitialised*>(module)) {
+    if (auto* own = dynamic_cast<SelfInitialised*>(module))
       own->initialise(draw, prefix);
-    } else if (auto* linear = module->as<torch::nn::Linear>()) {
-      initialise_linear(*linear, zoology, prefix, draw);
-    } else if (auto* embedding = module->as<torch::nn::Embedding>()) {
-      draw.normal(embedding->weight, prefix + "weight", zoology ? kDeviation : 1.0);
-    }
+    else if (auto* linear = module->as<torch::nn::Linear>())
+      initialise_linear(*linear, scheme, prefix, draw);
+    else if (auto* embedding = module->as<torch::nn::Embedding>())
+      draw.normal(embedding->weight, prefix + "weight", scheme.embedding);
   }
-  if (!zoology) return;
-  const double scaled = kDeviation / std::sqrt(2.0 * static_cast<double>(layers));
-  for (const auto& item : model.named_parameters()) {
-    const std::string& name = item.key();
-    if (name.find("out_proj.weight") != name.npos || name.find("fc2.weight") != name.npos)
-      draw.normal(item.value(), name, scaled);
-  }
+  if (scheme.name == "own")
+    for (const auto& item : model.named_modules("", false))
+      if (auto* owner = dynamic_cast<OwnLinears*>(item.value().get())) owner->initialise_linears(draw, item.key() + ".");
+  if (scheme.name == "zoology" || scheme.name == "mamba") initialise_outputs(model, rule, draw);
 }
 
 }  // namespace mneme

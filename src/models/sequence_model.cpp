@@ -1,35 +1,86 @@
 #include "models/sequence_model.h"
 
+#include "core/error.h"
+
 namespace mneme {
 namespace {
 
 // Parameters are named backbone.embeddings.*, so the embeddings are a child of the backbone module.
-std::shared_ptr<Backbone> with_embeddings(std::shared_ptr<Backbone> backbone, const std::shared_ptr<Embeddings>& embeddings) {
+std::shared_ptr<Backbone> with_embeddings(std::shared_ptr<Backbone> backbone,
+                                          const std::shared_ptr<Embeddings>& embeddings) {
   backbone->register_module("embeddings", embeddings);
   return backbone;
+}
+
+std::shared_ptr<Block> build_block(const RunConfig& run, std::int64_t layer) {
+  const MixerConfig& mixer = run.mixer(layer);
+  const MixerContext context = run.context(layer);
+  BlockParts parts;
+  parts.width = run.model.integer("width");
+  parts.sequence = build_mixer(*mixer.entry, context, mixer.options);
+  if (run.state_mixer)
+    parts.state = build_mixer(*run.state_mixer.entry, run.state_context(layer), run.state_mixer.options);
+  parts.layer = layer;
+  parts.dropout = run.model.real("resid_dropout");
+  // An odd channel stays as it is.
+  if (run.rotates_input(layer)) parts.rotated = context.width / 2 * 2;
+  return make_block(run.model.text("block"), std::move(parts));
+}
+
+EmbeddingShape embedding_shape(const RunConfig& run) {
+  return {.vocab = run.shape.vocab,
+          .width = run.model.integer("embed_width"),
+          .input = run.model.text("input"),
+          .positions = run.model.text("positions"),
+          .max_positions = run.model.integer("max_positions"),
+          .max_shift = run.model.integer("max_shift")};
 }
 
 }  // namespace
 
 SequenceModel::SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone,
-                             std::int64_t width, std::int64_t classes, bool tied)
-    : embeddings_(std::move(embeddings)) {
+                             const HeadShape& head)
+    : is_signal_(head.classes == 0), embeddings_(std::move(embeddings)) {
   backbone_ = register_module("backbone", with_embeddings(std::move(backbone), embeddings_));
-  if (classes == 0) lm_head_ = register_module("lm_head", torch::nn::Linear(width, 1));
-  else if (!tied)
-    lm_head_ = register_module("lm_head", torch::nn::Linear(torch::nn::LinearOptions(width, classes).bias(false)));
+  if (head.tied && !is_signal_) {
+    // The bias of a head that has no matrix of its own.
+    if (head.bias) head_bias_ = register_parameter("lm_head_bias", torch::zeros({embeddings_->table().size(0)}));
+    return;
+  }
+  const auto shape = torch::nn::LinearOptions(head.width, is_signal_ ? 1 : head.classes).bias(head.bias);
+  lm_head_ = register_module("lm_head", torch::nn::Linear(shape));
+  head_bias_ = lm_head_->bias;
 }
 
 torch::Tensor SequenceModel::hidden(const torch::Tensor& input, Pass& pass) {
-  return backbone_->forward(embeddings_->forward(input), pass);
+  Walk walk(pass);
+  return backbone_->forward(embeddings_->forward(input, pass), walk);
+}
+
+ModelState SequenceModel::initial_state(std::int64_t batch) const { return {backbone_->initial_states(batch), 0}; }
+
+torch::Tensor SequenceModel::step(ModelState& state, const torch::Tensor& input) {
+  Pass pass = Pass::evaluation();
+  Walk walk(pass, state);
+  const torch::Tensor x = embeddings_->forward(input.unsqueeze(1), pass, state.position).squeeze(1);
+  const torch::Tensor h = backbone_->forward(x, walk);
+  ++state.position;
+  return h;
+}
+
+torch::Tensor SequenceModel::read_out(const torch::Tensor& hidden) {
+  const torch::Tensor out = torch::linear(hidden, output_matrix(), head_bias_);
+  return is_signal_ ? out.squeeze(-1) : out;
 }
 
 torch::Tensor SequenceModel::signal(const torch::Tensor& input, Pass& pass) {
-  return lm_head_->forward(hidden(input, pass)).squeeze(2);
+  check(is_signal_, "a signal model");
+  return read_out(hidden(input, pass));
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& tokens, Pass& pass) {
-  return torch::matmul(hidden(tokens, pass), output_matrix().t());
+  check(!is_signal_, "a token model");
+  return read_out(hidden(tokens, pass));
 }
 
 const torch::Tensor& SequenceModel::output_matrix() const {
@@ -39,17 +90,14 @@ const torch::Tensor& SequenceModel::output_matrix() const {
 std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
   const std::int64_t width = run.model.integer("width");
   std::vector<std::shared_ptr<Block>> blocks;
-  for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) {
-    const MixerConfig& mixer = run.mixers[static_cast<std::size_t>(layer) % run.mixers.size()];
-    const MixerContext context = run.context(layer);
-    blocks.push_back(std::make_shared<Block>(width, build_mixer(*mixer.entry, context, mixer.options),
-                                             build_mixer(*run.state_mixer.entry, context, run.state_mixer.options)));
-  }
-  auto backbone = std::make_shared<Backbone>(width, std::move(blocks), run.model.real("embed_dropout"),
-                                             run.model.real("resid_dropout"));
-  auto embeddings = std::make_shared<Embeddings>(run.shape.vocab, width, run.model.integer("max_positions"));
-  return std::make_shared<SequenceModel>(std::move(embeddings), std::move(backbone), width, run.shape.classes,
-                                         run.model.flag("tied"));
+  for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) blocks.push_back(build_block(run, layer));
+  auto backbone = std::make_shared<Backbone>(
+      width, std::move(blocks),
+      BackboneOptions{run.model.text("final_norm"), run.model.real("embed_dropout"), run.model.real("resid_dropout")});
+  auto embeddings = std::make_shared<Embeddings>(embedding_shape(run));
+  return std::make_shared<SequenceModel>(
+      std::move(embeddings), std::move(backbone),
+      HeadShape{width, run.shape.classes, run.model.flag("tied"), run.model.flag("head_bias")});
 }
 
 }  // namespace mneme

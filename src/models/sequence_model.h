@@ -4,30 +4,44 @@
 #include <memory>
 
 #include "catalog/run_config.h"
-#include "mixers/torch.h"
 #include "models/backbone.h"
 #include "models/embedding.h"
 
 namespace mneme {
 
+struct HeadShape {
+  std::int64_t width = 0;
+  std::int64_t classes = 0;  // 0: a signal, one number a step
+  bool tied = true;          // the output matrix is the embedding table
+  bool bias = false;
+};
+
 // Embeddings and stack under the names of the reference: backbone.embeddings..., backbone.layers...
 class SequenceModel : public torch::nn::Module {
  public:
-  // classes = 0: a signal model, whose head gives one number a step.
-  SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, std::int64_t width,
-                std::int64_t classes, bool tied);
+  SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, const HeadShape& head);
 
   torch::Tensor hidden(const torch::Tensor& input, Pass& pass);   // [B, L] -> [B, L, D]
   torch::Tensor logits(const torch::Tensor& tokens, Pass& pass);  // [B, L, classes]; for small cases
   torch::Tensor signal(const torch::Tensor& input, Pass& pass);   // [B, L] -> [B, L]
 
-  const torch::Tensor& output_matrix() const;  // [classes, D]
+  // The recurrent form, equal to hidden() token by token, without dropout: step(state, [B]) -> [B, D].
+  bool has_step() const { return backbone_->has_step(); }
+  ModelState initial_state(std::int64_t batch) const;
+  torch::Tensor step(ModelState& state, const torch::Tensor& input);
+
+  // The output layer on hidden states [.., D]: [.., classes], or [..] for a signal.
+  torch::Tensor read_out(const torch::Tensor& hidden);
+  const torch::Tensor& output_matrix() const;                      // [classes, D]
+  const torch::Tensor& output_bias() const { return head_bias_; }  // [classes], or undefined
   std::int64_t layers() const { return backbone_->layers(); }
 
  private:
+  bool is_signal_;
   std::shared_ptr<Embeddings> embeddings_;
   std::shared_ptr<Backbone> backbone_;
   torch::nn::Linear lm_head_{nullptr};
+  torch::Tensor head_bias_;
 };
 
 // Uninitialised but for torch's own construction; call initialise() on the result.

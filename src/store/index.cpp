@@ -10,13 +10,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 constexpr const char* kSchema = R"(
 CREATE TABLE runs (
   id TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, task TEXT NOT NULL, mixer TEXT NOT NULL,
   width INTEGER NOT NULL, layers INTEGER NOT NULL, lr REAL NOT NULL, seed INTEGER NOT NULL,
   validation_accuracy REAL, test_accuracy REAL, steps INTEGER NOT NULL, seconds REAL NOT NULL,
   changed INTEGER NOT NULL, config TEXT NOT NULL, summary TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE metrics (
+  run TEXT NOT NULL, step INTEGER NOT NULL, split TEXT NOT NULL, seconds REAL NOT NULL, "values" TEXT NOT NULL,
+  PRIMARY KEY (run, step, split)
 ) WITHOUT ROWID;
 )";
 constexpr const char* kColumns =
@@ -35,7 +39,7 @@ bool ensure_schema(Database& database) {
   Transaction transaction(database);
   // Another process may have made them while we waited for the lock.
   if (pragma(database, "PRAGMA user_version") == kSchemaVersion) return false;
-  database.execute("DROP TABLE IF EXISTS runs");
+  for (const char* table : {"runs", "metrics"}) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
   database.execute(kSchema);
   database.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.commit();
@@ -71,18 +75,6 @@ RunRecord record_of(const Statement& row) {
   return record;
 }
 
-// False if the file system does not let us.
-bool move_away(const Path& file) {
-  Path journal = file, aside = file;
-  journal += "-journal";
-  aside += ".damaged";
-  std::error_code code;
-  // A journal that outlives its database would be rolled back into the new one, so it goes first.
-  fs::remove(journal, code);
-  if (!code) fs::rename(file, aside, code);
-  return !code;
-}
-
 // Directories of runs; one that holds no file of a run yet (a crash right after mkdir) is passed over.
 std::vector<RunDirectory> directories(const Lab& lab) {
   std::vector<RunDirectory> found;
@@ -116,7 +108,7 @@ void Index::connect() {
       return;
     } catch (const SqliteError& error) {
       notice = fmt::format("the index cannot be used ({}); reading the run directories instead", error.what());
-      if (!error.damaged() || !move_away(lab_.index())) break;
+      if (!error.damaged() || !move_database_away(lab_.index())) break;
       notice = fmt::format("the index was damaged ({}); made it again from the run directories", error.what());
     }
   }
@@ -133,7 +125,7 @@ auto Index::repairing(Action action) {
   } catch (const SqliteError& error) {
     if (!error.damaged()) throw;
   }
-  move_away(lab_.index());
+  move_database_away(lab_.index());
   connect();
   notices_.push_back("the index was damaged; made it again from the run directories");
   return action();
@@ -157,6 +149,29 @@ void Index::upsert(const RunRecord& record) {
   statement.bind(record.validation_accuracy).bind(record.test_accuracy).bind(record.steps).bind(record.seconds);
   statement.bind(record.changed).bind(std::string_view(record.config)).bind(std::string_view(record.summary));
   statement.run();
+  Statement(database_, "DELETE FROM metrics WHERE run = ?").bind(std::string_view(record.id)).run();
+  Statement insert(database_,
+                   "INSERT OR REPLACE INTO metrics (run, step, split, seconds, \"values\") VALUES (?,?,?,?,?)");
+  for (const MetricRow& metric : record.metrics) {
+    insert.bind(std::string_view(record.id)).bind(metric.step).bind(std::string_view(metric.split));
+    insert.bind(metric.seconds).bind(std::string_view(metric.values)).run();
+  }
+}
+
+void Index::remove(std::string_view id) {
+  for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM metrics WHERE run = ?"})
+    Statement(database_, sql).bind(id).run();
+}
+
+std::vector<MetricRow> Index::metrics(std::string_view id) {
+  return repairing([&] {
+    Statement rows(database_,
+                   "SELECT step, split, seconds, \"values\" FROM metrics WHERE run = ? ORDER BY step, split");
+    rows.bind(id);
+    std::vector<MetricRow> found;
+    while (rows.step()) found.push_back({rows.integer(0), rows.text(1), rows.real(2), rows.text(3)});
+    return found;
+  });
 }
 
 void Index::read_into(const RunDirectory& directory) {
@@ -166,9 +181,7 @@ void Index::read_into(const RunDirectory& directory) {
     throw;
   } catch (const Error& error) {
     damaged_.push_back(error.what());
-    Statement(database_, "DELETE FROM runs WHERE id = ?")
-        .bind(std::string_view(directory.path().filename().string()))
-        .run();
+    remove(directory.path().filename().string());
   }
 }
 
@@ -195,8 +208,7 @@ void Index::refresh() {
   if (to_read.empty() && known.empty()) return;
   Transaction transaction(database_);
   for (const RunDirectory& directory : to_read) read_into(directory);
-  for (const auto& [id, state] : known)
-    Statement(database_, "DELETE FROM runs WHERE id = ?").bind(std::string_view(id)).run();
+  for (const auto& [id, state] : known) remove(id);
   transaction.commit();
 }
 
@@ -205,6 +217,7 @@ void Index::rebuild() {
     damaged_.clear();
     Transaction transaction(database_);
     database_.execute("DELETE FROM runs");
+    database_.execute("DELETE FROM metrics");
     for (const RunDirectory& directory : directories(lab_)) read_into(directory);
     transaction.commit();
   });
@@ -231,6 +244,15 @@ std::int64_t Index::count(const std::vector<RunFilter>& filters) {
   bind_condition(statement, filters);
   statement.step();
   return statement.integer(0);
+}
+
+std::unordered_map<std::string, std::pair<RunState, std::int64_t>> Index::states() {
+  return repairing([&] {
+    std::unordered_map<std::string, std::pair<RunState, std::int64_t>> states;
+    for (Statement row(database_, "SELECT id, state, steps FROM runs"); row.step();)
+      states[row.text(0)] = {state_in(row, 1), row.integer(2)};
+    return states;
+  });
 }
 
 std::optional<RunRecord> Index::find(std::string_view id) {

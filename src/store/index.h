@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "store/lab.h"
@@ -40,6 +41,10 @@ class Index {
   std::vector<RunRecord> query(const RunQuery& query = {});
   std::int64_t count(const std::vector<RunFilter>& filters = {});
   std::optional<RunRecord> find(std::string_view id);
+  // A run's evaluations, by step.
+  std::vector<MetricRow> metrics(std::string_view id);
+  // State and trained steps of every run, by id.
+  std::unordered_map<std::string, std::pair<RunState, std::int64_t>> states();
   // The ids that start with `prefix`, at most `limit`.
   std::vector<std::string> ids_with_prefix(std::string_view prefix, std::int64_t limit = 10);
 
@@ -58,6 +63,7 @@ class Index {
   auto repairing(Action action);
 
   void upsert(const RunRecord& record);
+  void remove(std::string_view id);
   void read_into(const RunDirectory& directory);
 
   Lab lab_;

@@ -18,9 +18,11 @@ void require_no_file(const Path& path) {
 }  // namespace
 
 void Lab::create() const {
-  for (const Path& path : {root_, runs(), reports()}) {
+  for (const Path& path : {root_, runs(), studies(), reports()}) {
     require_no_file(path);
+    if (fs::exists(path)) continue;
     file_system().create_directories(path);
+    file_system().sync_directory(path.parent_path());
   }
 }
 

@@ -15,6 +15,8 @@ class Lab {
   const Path& root() const { return root_; }
   Path runs() const { return root_ / "runs"; }
   Path index() const { return root_ / "index.db"; }
+  Path claims() const { return root_ / "claims.db"; }
+  Path studies() const { return root_ / "studies"; }
   Path reports() const { return root_ / "reports"; }
   RunDirectory run(std::string_view id) const { return RunDirectory(runs() / id); }
 

@@ -1,27 +1,25 @@
 #include "store/run_directory.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <ctime>
-
 #include "core/error.h"
+#include "core/text.h"
 
 namespace mneme {
 namespace {
 
 namespace fs = std::filesystem;
 
-void append_line(const Path& path, std::string line) {
-  line += '\n';
-  auto file = file_system().append(path);
-  write_all(*file, std::as_bytes(std::span(line)));
-  file->close();
+// True if some process holds the file's lock.
+bool is_locked(const Path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  ::close(descriptor);
+  return held;
 }
 
 }  // namespace
@@ -34,6 +32,7 @@ std::string_view run_state_name(RunState state) {
     case RunState::done: return "done";
     case RunState::diverged: return "diverged";
     case RunState::failed: return "failed";
+    case RunState::cancelled: return "cancelled";
   }
   return "";
 }
@@ -41,7 +40,10 @@ std::string_view run_state_name(RunState state) {
 void RunDirectory::create(const Json& config) const {
   if (fs::exists(path_) && !fs::is_directory(path_))
     throw Error(ErrorKind::io, path_.string(), "is a file, expected a run directory; move it away and run again");
-  file_system().create_directories(path_);
+  if (!fs::exists(path_)) {
+    file_system().create_directories(path_);
+    file_system().sync_directory(path_.parent_path());
+  }
   const std::string text = canonical(config) + "\n";
   const Path file = path_ / "config.json";
   if (!fs::exists(file)) {
@@ -51,67 +53,35 @@ void RunDirectory::create(const Json& config) const {
   }
 }
 
-RunDirectory::Lock::~Lock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-RunDirectory::Lock::Lock(Lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-RunDirectory::Lock RunDirectory::lock() const {
-  const Path file = path_ / "lock";
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0)
-    throw Error(ErrorKind::io, file.string(), fmt::format("cannot open: {}", std::strerror(errno)));
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor);
-    throw Error(ErrorKind::io, path_.string(), "another process is training this run");
-  }
-  return Lock(descriptor);
-}
-
-void RunDirectory::write_environment(const Json& environment) const {
-  write_file_atomically(path_ / "environment.json", environment.dump(2) + "\n");
-}
-
-void RunDirectory::write_summary(const Json& summary) const {
-  write_file_atomically(path_ / "summary.json", summary.dump(2) + "\n");
-}
-
-void RunDirectory::remove_summary() const { file_system().remove(path_ / "summary.json"); }
-
-void RunDirectory::append_metric(const Json& metric) const { append_line(path_ / "metrics.jsonl", metric.dump()); }
-
-void RunDirectory::keep_metrics_until(std::int64_t step) const {
-  const Path file = path_ / "metrics.jsonl";
-  if (!fs::exists(file)) return;
-  std::string kept;
-  for (const Json& metric : metrics())
-    if (metric.at("step").get<std::int64_t>() <= step) kept += metric.dump() + "\n";
-  write_file_atomically(file, kept);
-}
-
-void RunDirectory::log(std::string_view line) const noexcept {
-  try {
-    append_line(path_ / "log.txt", fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}", fmt::gmtime(std::time(nullptr)), line));
-  } catch (const std::exception&) {
-    // The log is for people; what counts is in the other files and reports its own failures.
-  }
-}
-
 RunState RunDirectory::state() const {
   if (const auto ended = summary()) {
     const auto outcome = ended->value("outcome", "");
     if (outcome == "done") return RunState::done;
     if (outcome == "diverged") return RunState::diverged;
+    if (outcome == "cancelled") return RunState::cancelled;
     return RunState::failed;
   }
-  const int descriptor = ::open((path_ / "lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor >= 0) {
-    const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-    ::close(descriptor);
-    if (held) return RunState::running;
+  if (const Attempt last = attempt(); last.number > 0 && is_locked(alive(last.number))) return RunState::running;
+  return has_checkpoint() ? RunState::interrupted : RunState::fresh;
+}
+
+bool RunDirectory::has_checkpoint() const { return fs::exists(checkpoint()) || fs::exists(previous_checkpoint()); }
+
+Attempt RunDirectory::attempt() const {
+  const Path file = path_ / "attempt.json";
+  if (!fs::exists(file)) return {};
+  try {
+    const Json json = parse_json(read_file(file), file.string());
+    return {json.at("attempt").get<std::int64_t>(), json.at("deaths").get<std::int64_t>(),
+            json.at("holder").get<std::string>()};
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::data, file.string(), fmt::format("not an attempt: {}", error.what()));
   }
-  return fs::exists(checkpoint()) ? RunState::interrupted : RunState::fresh;
+}
+
+bool RunDirectory::set_aside() const {
+  const auto ended = summary();
+  return ended && ended->value("outcome", "") == "failed" && ended->value("set_aside", false);
 }
 
 Json RunDirectory::config() const {
@@ -134,6 +104,15 @@ std::vector<Json> RunDirectory::metrics() const {
   // A crash can leave half a line at the end: whatever has no newline was never acknowledged.
   for (std::size_t end; (end = text.find('\n', start)) != text.npos; start = end + 1)
     lines.push_back(parse_json(std::string_view(text).substr(start, end - start), file.string()));
+  return lines;
+}
+
+std::vector<std::string> RunDirectory::last_log_lines(std::size_t count) const {
+  const Path file = path_ / "log.txt";
+  if (!fs::exists(file)) return {};
+  std::vector<std::string> lines = split(read_file(file), '\n');
+  std::erase(lines, "");
+  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
   return lines;
 }
 

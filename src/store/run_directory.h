@@ -1,4 +1,4 @@
-// One run's directory: see docs/run-directory.md for every file in it.
+// One run's directory: see docs/run-directory.md for every file in it. Reading here, writing in run_writer.h.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,16 @@
 
 namespace mneme {
 
-enum class RunState { fresh, running, interrupted, done, diverged, failed };
+enum class RunState { fresh, running, interrupted, done, diverged, failed, cancelled };
 
 std::string_view run_state_name(RunState state);
+
+// Who trains the run, or did last: attempt.json.
+struct Attempt {
+  std::int64_t number = 0;  // 0: nobody yet
+  std::int64_t deaths = 0;  // workers that died of this run
+  std::string holder;       // for people
+};
 
 class RunDirectory {
  public:
@@ -22,37 +29,24 @@ class RunDirectory {
 
   const Path& path() const { return path_; }
   Path checkpoint() const { return path_ / "checkpoint.safetensors"; }
+  // The checkpoint before the last one.
+  Path previous_checkpoint() const { return path_ / "checkpoint.previous.safetensors"; }
+  // Locked by the attempt's worker for as long as it lives.
+  Path alive(std::int64_t attempt) const { return path_ / ("alive." + std::to_string(attempt)); }
 
-  // Makes the directory and config.json; if they exist, checks that the configuration is the same.
+  // Makes the directory and config.json, durably; if they exist, checks that the configuration is the same.
   void create(const Json& config) const;
 
-  // Takes the lock for this process until the object dies; throws Error(io) if another holds it.
-  class Lock {
-   public:
-    explicit Lock(int descriptor) : descriptor_(descriptor) {}
-    ~Lock();
-    Lock(Lock&& other) noexcept;
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-
-   private:
-    int descriptor_;
-  };
-  [[nodiscard]] Lock lock() const;
-
-  void write_environment(const Json& environment) const;
-  void write_summary(const Json& summary) const;
-  void remove_summary() const;
-  void append_metric(const Json& metric) const;
-  // Drops the metrics of later steps and a torn last line.
-  void keep_metrics_until(std::int64_t step) const;
-  // One line with the time in front; a failing disk does not stop a run over its log.
-  void log(std::string_view line) const noexcept;
-
+  // Throw Error(data) where a file is damaged.
   RunState state() const;
-  Json config() const;  // throws Error(data) if missing or damaged
+  Json config() const;
   std::optional<Json> summary() const;
   std::vector<Json> metrics() const;  // complete lines only
+  Attempt attempt() const;
+  bool has_checkpoint() const;
+  // A failed run that will not be tried again by itself: it killed its worker too often.
+  bool set_aside() const;
+  std::vector<std::string> last_log_lines(std::size_t count) const;
 
  private:
   Path path_;

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/safetensors.h"
 
 namespace mneme {
 namespace {
@@ -51,14 +52,28 @@ void fill_from_metrics(RunRecord& record, const std::vector<Json>& metrics) {
   }
 }
 
+// An interrupted run has trained up to its checkpoint, which may be past its last evaluation.
+std::int64_t checkpoint_step(const RunDirectory& directory) {
+  for (const Path& file : {directory.checkpoint(), directory.previous_checkpoint()}) {
+    try {
+      if (!std::filesystem::exists(file)) continue;
+      const Safetensors checkpoint = Safetensors::load(file);
+      return parse_json(checkpoint.metadata().at("position"), file.string()).at("step").get<std::int64_t>();
+    } catch (const std::exception&) {
+      // Whether a checkpoint can be used is found out when the run goes on.
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 RunState parse_run_state(std::string_view name) {
   for (const RunState state : {RunState::fresh, RunState::running, RunState::interrupted, RunState::done,
-                               RunState::diverged, RunState::failed})
+                               RunState::diverged, RunState::failed, RunState::cancelled})
     if (run_state_name(state) == name) return state;
   throw Error(ErrorKind::data, "run state",
-              fmt::format("got '{}', expected new, running, interrupted, done, diverged or failed", name));
+              fmt::format("got '{}', expected new, running, interrupted, done, diverged, failed or cancelled", name));
 }
 
 RunRecord read_record(const RunDirectory& directory) try {
@@ -74,10 +89,15 @@ RunRecord read_record(const RunDirectory& directory) try {
                 "holds another configuration than its run id says; the file was changed");
   fill_from_config(record, config, file);
   record.state = directory.state();
+  const std::vector<Json> metrics = directory.metrics();
+  for (const Json& metric : metrics)
+    record.metrics.push_back({metric.at("step").get<std::int64_t>(), metric.value("split", ""),
+                              number(metric, "/times/seconds"_json_pointer).value_or(0), metric.at("values").dump()});
   if (const auto summary = directory.summary()) {
     fill_from_summary(record, *summary);
   } else {
-    fill_from_metrics(record, directory.metrics());
+    fill_from_metrics(record, metrics);
+    record.steps = std::max(record.steps, checkpoint_step(directory));
   }
   return record;
 } catch (const Json::exception& error) {

@@ -4,10 +4,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "store/run_directory.h"
 
 namespace mneme {
+
+// One evaluation.
+struct MetricRow {
+  std::int64_t step = 0;
+  std::string split;
+  double seconds = 0;
+  std::string values;  // JSON text: name -> number
+};
 
 struct RunRecord {
   std::string id;
@@ -27,6 +36,8 @@ struct RunRecord {
   std::int64_t changed = 0;  // when its files last changed, nanoseconds since 1970
   std::string config;        // JSON text, as in config.json
   std::string summary;       // JSON text, or "" if the run has not ended
+
+  std::vector<MetricRow> metrics;  // by step; filled by read_record, not by queries
 
   bool ended() const { return state == RunState::done || state == RunState::diverged; }
 };

@@ -2,13 +2,41 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
 
 namespace mneme {
 namespace {
 
-constexpr int kBusyMilliseconds = 10000;
+// About a minute in all.
+constexpr int kMostWaits = 25000;
+
+// SQLite's own handler waits ever longer, so that under many writers the unlucky ones never get their turn; short waits of
+// different lengths are fair.
+int wait_for_turn(void*, int waits) {
+  if (waits >= kMostWaits) return 0;
+  const unsigned mixed = (static_cast<unsigned>(::getpid()) * 2654435761U + static_cast<unsigned>(waits) * 40503U) >> 8;
+  std::this_thread::sleep_for(std::chrono::microseconds(500 + mixed % 4000));
+  return 1;
+}
 
 }  // namespace
+
+bool move_database_away(const Path& file) {
+  Path journal = file, aside = file;
+  journal += "-journal";
+  aside += ".damaged";
+  std::error_code code;
+  // A journal that outlives its database would be rolled back into the new one, so it goes first.
+  std::filesystem::remove(journal, code);
+  if (!code) std::filesystem::rename(file, aside, code);
+  return !code;
+}
+
+bool SqliteError::full() const { return (code_ & 0xff) == SQLITE_FULL; }
 
 bool SqliteError::damaged() const {
   const int primary = code_ & 0xff;
@@ -23,9 +51,11 @@ Database::Database(const Path& file) : name_(file.string()) {
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);
-  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  sqlite3_busy_handler(handle, wait_for_turn, nullptr);
   execute("PRAGMA journal_mode = DELETE");
   execute("PRAGMA synchronous = FULL");
+  // A large transaction that does not fit is written and synced page by page: 64 MiB instead of two.
+  execute("PRAGMA cache_size = -65536");
 }
 
 void Database::fail(int code) const {

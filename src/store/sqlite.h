@@ -22,6 +22,8 @@ class SqliteError : public Error {
       : Error(ErrorKind::io, where, what), code_(code) {}
   // The file is not a database or its pages contradict each other: waiting will not help.
   bool damaged() const;
+  // The disk has no room.
+  bool full() const;
 
  private:
   int code_;
@@ -30,7 +32,7 @@ class SqliteError : public Error {
 class Database {
  public:
   // Creates the file if it is missing. Rollback journal: a WAL of this SQLite can be corrupted by two
-  // writers. Waits up to ten seconds for another process's lock.
+  // writers. Waits about a minute for another process's lock.
   explicit Database(const Path& file);
   static Database in_memory() { return Database(":memory:"); }
 
@@ -46,6 +48,9 @@ class Database {
   std::string name_;
   std::unique_ptr<sqlite3, Closer> handle_;
 };
+
+// Moves a damaged file to NAME.damaged and removes its journal; false if the file system does not let us.
+bool move_database_away(const Path& file);
 
 class Statement {
  public:

@@ -5,11 +5,15 @@
 
 #include <ctime>
 
+#include "store/claims.h"
+#include "store/run_writer.h"
+
 namespace mneme {
 
-std::string record_failure(const RunDirectory& directory, const RunConfig& run, const std::string& reason) try {
-  const auto lock = directory.lock();
-  if (directory.summary()) return "";
+std::string record_ending(const RunDirectory& directory, const std::string& id, std::int64_t attempt,
+                          const Ending& ending) try {
+  const RunWriter writer = RunWriter::speak_for(directory, attempt, our_holder());
+  if (const auto summary = directory.summary(); summary && summary->value("outcome", "") != "failed") return "";
   Json values = {{"step", 0}};
   Json seconds = 0;
   for (const Json& metric : directory.metrics()) {
@@ -17,17 +21,31 @@ std::string record_failure(const RunDirectory& directory, const RunConfig& run, 
     if (metric.value("split", "") == "validation") values["validation"] = metric.at("values");
     if (metric.contains("times")) seconds = metric["times"].value("seconds", Json(0));
   }
-  directory.write_summary({{"id", run.id},
-                           {"outcome", "failed"},
-                           {"reason", reason},
-                           {"values", values},
-                           {"times",
-                            {{"seconds", seconds},
-                             {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}}}});
-  directory.log("failed: " + reason);
+  Json summary = {{"id", id},
+                  {"outcome", ending.outcome},
+                  {"reason", ending.reason},
+                  {"values", values},
+                  {"times",
+                   {{"seconds", seconds},
+                    {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}}}};
+  if (ending.set_aside) summary["set_aside"] = true;
+  writer.write_summary(summary);
+  writer.log(fmt::format("{}: {}", ending.outcome, ending.reason));
   return "";
 } catch (const std::exception& error) {
   return error.what();
+}
+
+std::int64_t record_death(const RunDirectory& directory, std::int64_t attempt,
+                          const std::vector<std::string>& log) try {
+  const RunWriter writer = RunWriter::speak_for(directory, attempt, our_holder());
+  for (const std::string& line : log) writer.log(line);
+  const std::int64_t deaths = directory.attempt().deaths + 1;
+  writer.set_deaths(deaths);
+  return deaths;
+} catch (const std::exception&) {
+  // A directory that cannot be written is reported by whatever is tried next in it.
+  return 1;
 }
 
 }  // namespace mneme

@@ -3,33 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <unordered_map>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "study/dependent.h"
+#include "study/field_kinds.h"
 
 namespace mneme {
 namespace {
-
-void note_lists(const Schema& schema, const std::string& path, std::set<std::string>& lists) {
-  for (const Field& field : schema)
-    if (field.type == FieldType::integers) lists.insert(path + "." + field.name);
-}
-
-// The fields whose value is itself a list. Which tasks are meant may be an axis, so all are asked.
-const std::set<std::string>& list_fields() {
-  static const std::set<std::string> fields = [] {
-    std::set<std::string> lists;
-    for (const TaskEntry& task : task_list()) note_lists(task.options, "task", lists);
-    note_lists(model_schema(), "model", lists);
-    note_lists(train_schema(), "train", lists);
-    for (const MixerEntry& mixer : mixer_catalog()) note_lists(mixer.options, "model." + mixer.name, lists);
-    for (const MixerEntry& mixer : state_mixer_catalog()) note_lists(mixer.options, "model." + mixer.name, lists);
-    return lists;
-  }();
-  return fields;
-}
 
 bool is_list_of_lists(const ConfigArray& items) {
   return !items.empty() &&
@@ -38,7 +21,7 @@ bool is_list_of_lists(const ConfigArray& items) {
 
 std::optional<Axis> axis_of(const std::string& path, const ConfigValue& value) {
   if (value.is_array()) {
-    if (list_fields().contains(path) && !is_list_of_lists(value.array())) return std::nullopt;
+    if (is_list_field(path) && !is_list_of_lists(value.array())) return std::nullopt;
     return Axis{path, value.origin, value.array()};
   }
   if (const auto* text = std::get_if<std::string>(&value.value))
@@ -46,10 +29,13 @@ std::optional<Axis> axis_of(const std::string& path, const ConfigValue& value) {
   return std::nullopt;
 }
 
-void check_axis(const Axis& axis) {
+void check_not_empty(const Axis& axis) {
   if (axis.values.empty())
     throw Error(ErrorKind::usage, axis.origin,
                 fmt::format("{}: an empty list, expected at least one value", axis.path));
+}
+
+void check_different(const Axis& axis) {
   std::unordered_map<std::string, std::string> seen;
   for (const ConfigValue& value : axis.values) {
     const auto [first, added] = seen.emplace(canonical(config_to_json(value)), value.origin);
@@ -63,38 +49,95 @@ void check_axis(const Axis& axis) {
 void collect(const ConfigValue& table, const std::string& path, std::vector<Axis>& axes) {
   for (const auto& [key, value] : table.table()) {
     const std::string below = path.empty() ? key : path + "." + key;
-    if (value.is_table()) {
-      collect(value, below, axes);
-    } else if (auto axis = axis_of(below, value)) {
-      check_axis(*axis);
+    if (auto axis = axis_of(below, value)) {
+      check_not_empty(*axis);
       axes.push_back(std::move(*axis));
+    } else if (value.is_table() && !may_depend(below, value)) {
+      collect(value, below, axes);
     }
+  }
+}
+
+// True if some value of the tree or of an axis may follow from others.
+bool has_dependents(const ConfigValue& table, const std::string& path) {
+  for (const auto& [key, value] : table.table()) {
+    const std::string below = path.empty() ? key : path + "." + key;
+    if (may_depend(below, value) || (value.is_table() && has_dependents(value, below))) return true;
+  }
+  return false;
+}
+
+void check_zip(const Zip& zip, const std::vector<const Axis*>& axes) {
+  for (std::size_t i = 1; i < axes.size(); ++i)
+    if (axes[i]->values.size() != axes[0]->values.size())
+      throw Error(ErrorKind::usage, zip.origin,
+                  fmt::format("zip: {} has {} values and {} has {}, expected lists of one length", axes[0]->path,
+                              axes[0]->values.size(), axes[i]->path, axes[i]->values.size()));
+  // One list may repeat itself; the rows must differ.
+  std::unordered_map<std::string, std::size_t> seen;
+  for (std::size_t row = 0; row < axes[0]->values.size(); ++row) {
+    Json values = Json::array();
+    for (const Axis* axis : axes) values.push_back(config_to_json(axis->values[row]));
+    if (!seen.emplace(canonical(values), row).second)
+      throw Error(ErrorKind::usage, axes[0]->values[row].origin,
+                  fmt::format("zip: {} stands twice, expected different rows", values.dump()));
   }
 }
 
 }  // namespace
 
-Grid::Grid(ConfigValue tree) : tree_(std::move(tree)) {
+Grid::Grid(ConfigValue tree, const std::vector<Zip>& zips) : tree_(std::move(tree)) {
   check(tree_.is_table(), "a grid is made from a table");
   collect(tree_, "", axes_);
   std::sort(axes_.begin(), axes_.end(), [](const Axis& a, const Axis& b) { return a.path < b.path; });
-  double product = 1;
-  for (const Axis& axis : axes_) product *= static_cast<double>(axis.values.size());
-  if (product > static_cast<double>(kMostRuns)) {
-    std::vector<std::string> sizes;
-    for (const Axis& axis : axes_)
-      sizes.push_back(fmt::format("{} {}", grouped(static_cast<std::int64_t>(axis.values.size())), axis.path));
-    throw Error(ErrorKind::usage, tree_.origin,
-                fmt::format("a grid of {:.3g} runs ({}), expected at most {}", product, join(sizes, " x "),
-                            grouped(kMostRuns)));
+  std::vector<const Zip*> zip_of(axes_.size());
+  for (const Zip& zip : zips) {
+    std::vector<const Axis*> zipped;
+    // A scale may have made single values of all of them.
+    const bool any = std::any_of(axes_.begin(), axes_.end(), [&](const Axis& axis) {
+      return std::find(zip.paths.begin(), zip.paths.end(), axis.path) != zip.paths.end();
+    });
+    if (!any) continue;
+    for (const std::string& path : zip.paths) {
+      const auto found = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& axis) { return axis.path == path; });
+      if (found == axes_.end())
+        throw Error(ErrorKind::usage, zip.origin,
+                    fmt::format("zip: {} is not an axis, expected a field with a list", path));
+      const Zip*& place = zip_of[static_cast<std::size_t>(found - axes_.begin())];
+      if (place) throw Error(ErrorKind::usage, zip.origin, fmt::format("zip: {} is zipped twice, expected once", path));
+      place = &zip;
+      zipped.push_back(&*found);
+    }
+    check_zip(zip, zipped);
   }
+  std::map<const Zip*, std::size_t> dimension_of_zip;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (!zip_of[i]) check_different(axes_[i]);
+    const auto [known, first] =
+        zip_of[i] ? dimension_of_zip.emplace(zip_of[i], sizes.size()) : std::pair{dimension_of_zip.end(), true};
+    dimension_.push_back(first ? sizes.size() : known->second);
+    if (!first) continue;
+    sizes.push_back(std::ssize(axes_[i].values));
+    shown.push_back(fmt::format("{} {}", grouped(sizes.back()), axes_[i].path));
+  }
+  double product = 1;
+  for (const std::int64_t size : sizes) product *= static_cast<double>(size);
+  if (product > static_cast<double>(kMostRuns))
+    throw Error(ErrorKind::usage, axes_.front().origin,
+                fmt::format("a grid of {:.3g} runs ({}), expected at most {}", product, join(shown, " x "),
+                            grouped(kMostRuns)));
   size_ = static_cast<std::int64_t>(product);
+  stride_.assign(sizes.size(), 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) stride_[i - 1] = stride_[i] * sizes[i];
+  dependents_ = has_dependents(tree_, "");
+  for (const Axis& axis : axes_)
+    for (const ConfigValue& value : axis.values) dependents_ = dependents_ || may_depend(axis.path, value);
 }
 
 std::size_t Grid::choice(std::int64_t number, std::size_t axis) const {
-  for (std::size_t last = axes_.size() - 1; last > axis; --last)
-    number /= static_cast<std::int64_t>(axes_[last].values.size());
-  return static_cast<std::size_t>(number) % axes_[axis].values.size();
+  return static_cast<std::size_t>(number / stride_[dimension_[axis]]) % axes_[axis].values.size();
 }
 
 ConfigValue Grid::point(std::int64_t number) const {
@@ -104,6 +147,7 @@ ConfigValue Grid::point(std::int64_t number) const {
     for (const std::string& part : split(axes_[i].path, '.')) place = &place->table().at(part);
     *place = axes_[i].values[choice(number, i)];
   }
+  if (dependents_) settle_dependents(result);
   return result;
 }
 
@@ -115,27 +159,50 @@ std::string Grid::describe(std::int64_t number) const {
 }
 
 std::vector<RunConfig> Grid::runs() const {
+  std::vector<Exclusion> none;
+  return runs(none);
+}
+
+std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Exclusion>& exclusions) const try {
+  const ConfigValue configuration = point(number);
+  std::vector<Exclusion*> undecided;
+  for (Exclusion& exclusion : exclusions) {
+    const auto verdict = exclusion.excludes(configuration);
+    // Before it is checked: taking out what cannot work is what rules are for.
+    if (verdict.value_or(false)) return std::nullopt;
+    if (!verdict) undecided.push_back(&exclusion);
+  }
+  RunConfig run = resolve_run(configuration);
+  for (Exclusion* exclusion : undecided)
+    if (exclusion->excludes(run.json)) return std::nullopt;
+  return run;
+} catch (const Error& error) {
+  if (axes_.empty()) throw;
+  throw Error(error.kind(), "", fmt::format("{} (in the run with {})", error.what(), describe(number)));
+}
+
+std::vector<RunConfig> Grid::runs(std::vector<Exclusion>& exclusions) const {
   std::vector<RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
   for (std::int64_t number = 0; number < size_; ++number) {
-    try {
-      runs.push_back(resolve_run(point(number)));
-    } catch (const Error& error) {
-      if (axes_.empty()) throw;
-      throw Error(error.kind(), "", fmt::format("{} (in the run with {})", error.what(), describe(number)));
-    }
-    const auto [first, added] = numbers.emplace(runs.back().id, number);
-    if (added) continue;
-    std::vector<std::string> places;
-    for (std::size_t i = 0; i < axes_.size(); ++i)
-      for (const std::int64_t of : {first->second, number})
-        if (choice(first->second, i) != choice(number, i)) places.push_back(axes_[i].values[choice(of, i)].origin);
-    throw Error(
-        ErrorKind::usage, join(places, " and "),
-        fmt::format("two points of the grid are the same run {}: {} and {}; expected values that make a difference",
-                    runs.back().id, describe(first->second), describe(number)));
+    auto one = run(number, exclusions);
+    if (!one) continue;
+    const auto [first, added] = numbers.emplace(one->id, number);
+    if (!added) fail_twice(first->second, number, one->id);
+    runs.push_back(std::move(*one));
   }
   return runs;
+}
+
+void Grid::fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const {
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    for (const std::int64_t of : {first, second})
+      if (choice(first, i) != choice(second, i)) places.push_back(axes_[i].values[choice(of, i)].origin);
+  throw Error(
+      ErrorKind::usage, join(places, " and "),
+      fmt::format("two points of the grid are the same run {}: {} and {}; expected values that make a difference", id,
+                  describe(first), describe(second)));
 }
 
 }  // namespace mneme

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "catalog/run_config.h"
 #include "core/config.h"
 #include "study/axis.h"
+#include "study/exclusion.h"
 
 namespace mneme {
 
@@ -17,33 +19,49 @@ struct Axis {
   std::vector<ConfigValue> values;
 };
 
+// Axes that vary together, by their paths.
+struct Zip {
+  std::vector<std::string> paths;
+  std::string origin;
+};
+
 // Every combination of the values of its axes, numbered 0..size-1: axes are sorted by path, the last one
-// changes fastest, so the order depends on nothing but the content.
+// changes fastest, so the order depends on nothing but the content. Zipped axes count as one, at the place of the
+// first of them.
 class Grid {
  public:
   // A list, or a series string (study/axis.h), on a field is an axis; on a field that itself takes a
   // list (task.blanks, say) only a list of lists is. Throws Error(usage) with the place for an empty axis,
-  // a value twice on one axis, and more than kMostRuns combinations.
-  explicit Grid(ConfigValue tree);
+  // a value twice on one axis, zipped axes of different lengths or zipped with a single value, and more than
+  // kMostRuns combinations.
+  explicit Grid(ConfigValue tree, const std::vector<Zip>& zips = {});
 
   std::int64_t size() const { return size_; }
   const std::vector<Axis>& axes() const { return axes_; }
 
-  // The tree with a single value in each axis.
+  // The tree with a single value in each axis, and dependent values settled (study/dependent.h).
   ConfigValue point(std::int64_t number) const;
   // "train.lr = 0.001, train.seed = 42"; "" if there are no axes.
   std::string describe(std::int64_t number) const;
 
-  // The checked runs, in order. An impossible combination and two combinations that are the same run are
-  // Error(usage) that name them.
+  // The checked runs, in order, without the excluded ones. An impossible combination and two combinations that are
+  // the same run are Error(usage) that name them.
+  std::vector<RunConfig> runs(std::vector<Exclusion>& exclusions) const;
   std::vector<RunConfig> runs() const;
 
  private:
+  // Which value of the axis the point has.
   std::size_t choice(std::int64_t number, std::size_t axis) const;
+  // Nothing if the point is excluded.
+  std::optional<RunConfig> run(std::int64_t number, std::vector<Exclusion>& exclusions) const;
+  [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 
   ConfigValue tree_;
   std::vector<Axis> axes_;
+  std::vector<std::size_t> dimension_;  // of each axis
+  std::vector<std::int64_t> stride_;    // of each dimension
   std::int64_t size_ = 1;
+  bool dependents_ = false;
 };
 
 }  // namespace mneme

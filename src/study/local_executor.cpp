@@ -5,44 +5,45 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <optional>
 
 #include "core/subprocess.h"
 #include "core/text.h"
 #include "study/failure_record.h"
+#include "study/out_of_memory.h"
+#include "study/run_queue.h"
 #include "study/stop_signals.h"
 #include "study/worker.h"
+#include "study/worker_slot.h"
 
 namespace mneme {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kTickMilliseconds = 200;
-constexpr auto kElsewherePeriod = std::chrono::milliseconds(500);
+constexpr double kRecently = 0.4, kCheckPeriod = 1.0;  // seconds
 // Workers that die before their first word say that the installation is broken, not the run.
 constexpr int kStartFailures = 2;
 // Somebody else keeps stopping this run's workers: beyond this it counts as failed.
 constexpr int kStops = 3;
+constexpr const char* kMaxRuns = "--max-runs";
+constexpr const char* kMaxTime = "--max-time";
 
 double number_in(const Json& event, const char* key) {
   const auto found = event.find(key);
   return found != event.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
-struct Slot {
-  std::unique_ptr<LineProcess> process;
-  bool ready = false;
-  bool stopped = false;            // it said `interrupted`
-  bool leaving = false;            // its input is closed
-  std::optional<std::size_t> run;  // what it works on
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-  bool idle() const { return process && ready && !run && !stopped && !leaving; }
-  bool on_the_way() const { return process && !ready; }
-};
+// Trouble that the same request would meet again.
+bool is_final(ErrorKind kind, std::string_view reason) {
+  return kind == ErrorKind::usage || kind == ErrorKind::data || reason.starts_with(kOutOfMemory);
+}
 
 class Execution {
  public:
@@ -55,18 +56,21 @@ class Execution {
         observer_(observer),
         slots_(static_cast<std::size_t>(std::max(1, options.jobs))),
         failures_(runs.size()),
-        stops_(runs.size()) {
+        stops_(runs.size()),
+        counted_(runs.size()) {
     result_.runs.resize(runs.size());
+    queue_.emplace(runs, lab, options.lease,
+                   RunQueue::Listener{[this](std::size_t run, RunState state) { settle(-1, run, state, true); },
+                                      [this](const std::string& note) { observer_.on_note(note); }});
   }
 
   ExecutionResult carry_out() {
-    for (std::size_t run = 0; run < runs_.size(); ++run) sort_in(run);
     while (!finished()) {
       assign();
       wait();
       for (std::size_t slot = 0; slot < slots_.size(); ++slot) attend(slot);
       if (const int signals = signals_.take(); signals > 0) stop(signals);
-      if (!stopping_ && !elsewhere_.empty() && Clock::now() - last_look_ > kElsewherePeriod) look_elsewhere();
+      if (!stopping_ && seconds_since(start_) > options_.max_seconds) end_of_time();
       observer_.on_tick();
     }
     if (fatal_) throw *fatal_;
@@ -75,21 +79,23 @@ class Execution {
 
  private:
   RunDirectory directory(std::size_t run) const { return lab_.run(runs_[run].id); }
-  RunState state_of(std::size_t run) const;
-  void sort_in(std::size_t run);
+  bool may_start() const { return !stopping_ && result_.stopped.empty() && started_ < options_.max_runs; }
   bool finished() const;
   void assign();
-  void start_worker(Slot& slot);
-  void give(std::size_t slot, std::size_t run);
+  bool claim_for(WorkerSlot& slot);
+  void start_worker(WorkerSlot& slot);
+  void give(WorkerSlot& slot);
   void wait();
   void attend(std::size_t slot);
   void handle(std::size_t slot, const Json& event);
+  void watch_over(WorkerSlot& slot);
   void handle_death(std::size_t slot, int exit_code);
-  void fail(std::size_t slot, std::size_t run, ErrorKind kind, const std::string& reason);
+  void handle_failure(std::size_t slot, const ClaimedRun& run, ErrorKind kind, const std::string& reason, bool death);
+  void again(const ClaimedRun& claimed);
   void settle(int slot, std::size_t run, RunState state, bool elsewhere);
   void end(int slot, std::size_t run, RunResult result);
-  void look_elsewhere();
   void stop(int signals);
+  void end_of_time();
   void stop_workers(int signal);
   void give_up(const Error& error);
   void update_index(std::size_t run);
@@ -100,92 +106,80 @@ class Execution {
   const ExecutorOptions& options_;
   ExecutionObserver& observer_;
   StopSignals signals_;
-  std::vector<Slot> slots_;
-  std::deque<std::size_t> pending_;
-  std::vector<std::size_t> elsewhere_;
-  std::vector<int> failures_, stops_;  // per run
-  Clock::time_point last_look_;
+  std::vector<WorkerSlot> slots_;
+  std::vector<int> failures_, stops_;  // per run, in this command
+  std::vector<bool> counted_;          // in started_
+  std::optional<RunQueue> queue_;
+  Clock::time_point start_ = Clock::now();
+  std::int64_t started_ = 0;
   int start_failures_ = 0;
   bool stopping_ = false;
   std::optional<Error> fatal_;
   ExecutionResult result_;
 };
 
-// A summary that cannot be read does not say that the run has ended: it is trained again.
-RunState Execution::state_of(std::size_t run) const {
-  try {
-    return directory(run).state();
-  } catch (const std::exception& error) {
-    observer_.on_note(fmt::format("run {}: {}; training it again", runs_[run].id, error.what()));
-    return RunState::fresh;
-  }
-}
-
-void Execution::sort_in(std::size_t run) {
-  switch (const RunState state = state_of(run)) {
-    case RunState::done:
-    case RunState::diverged: return settle(-1, run, state, true);
-    case RunState::running:
-      observer_.on_note(fmt::format("run {} is running elsewhere; waiting for it", runs_[run].id));
-      return elsewhere_.push_back(run);
-    case RunState::fresh:
-    case RunState::interrupted:
-    case RunState::failed: return pending_.push_back(run);
-  }
-}
-
 bool Execution::finished() const {
-  for (const Slot& slot : slots_)
-    if (slot.process && (slot.run || stopping_)) return false;
-  return stopping_ || !result_.stopped.empty() || (pending_.empty() && elsewhere_.empty());
+  for (const WorkerSlot& slot : slots_)
+    if (slot.run || (slot.process && stopping_)) return false;
+  return !may_start() || queue_->empty();
 }
 
 void Execution::assign() {
-  if (stopping_ || !result_.stopped.empty()) return;
-  std::size_t on_the_way = 0;
-  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].idle() && !pending_.empty()) {
-      const std::size_t run = pending_.front();
-      pending_.pop_front();
-      give(slot, run);
-    }
-    on_the_way += slots_[slot].on_the_way() ? 1 : 0;
+  for (WorkerSlot& slot : slots_) {
+    if (!may_start() || !slot.free()) continue;
+    if (!claim_for(slot)) break;
+    if (!slot.process) start_worker(slot);
+    if (slot.ready) give(slot);
   }
-  for (Slot& slot : slots_) {
-    if (slot.idle()) {
-      slot.process->close_input();
-      slot.leaving = true;
-    }
-    if (slot.process || on_the_way >= pending_.size()) continue;
-    start_worker(slot);
-    ++on_the_way;
-    if (stopping_) return;
+  if (may_start() && !queue_->empty()) return;
+  for (WorkerSlot& slot : slots_) {
+    if (!slot.process || slot.leaving || slot.run) continue;
+    slot.process->close_input();
+    slot.leaving = true;
   }
 }
 
-void Execution::start_worker(Slot& slot) {
+bool Execution::claim_for(WorkerSlot& slot) {
   try {
-    slot = Slot{};
+    slot.run = queue_->next();
+  } catch (const SqliteError& error) {
+    if (!error.full()) give_up(error);
+    if (result_.stopped.empty()) result_.stopped = fmt::format("{}: {}", error.what(), std::strerror(ENOSPC));
+  }
+  if (!slot.run) return false;
+  slot.heard = Clock::now();
+  if (!counted_[slot.run->run] && ++started_ == options_.max_runs) result_.limit = kMaxRuns;
+  counted_[slot.run->run] = true;
+  return true;
+}
+
+void Execution::start_worker(WorkerSlot& slot) {
+  try {
+    slot.ready = slot.stopped = slot.leaving = slot.silent = false;
+    slot.kernel_kills = kernel_kill_count();
     slot.process = std::make_unique<LineProcess>(worker_options(options_.worker));
   } catch (const Error& error) {
+    again(*slot.run);
+    slot.run.reset();
     give_up(error);
   }
 }
 
-void Execution::give(std::size_t slot, std::size_t run) {
-  slots_[slot].run = run;
+void Execution::give(WorkerSlot& slot) {
+  const RunConfig& run = runs_[slot.run->run];
+  Json request = {
+      {"request", "run"},       {"id", run.id},       {"attempt", slot.run->attempt},
+      {"holder", our_holder()}, {"config", run.json}, {"directory", directory(slot.run->run).path().string()}};
+  request.update(options_.request);
+  slot.heard = Clock::now();
   // A worker that dies here is seen when its output ends.
-  slots_[slot].process->send(Json{{"request", "run"},
-                                  {"id", runs_[run].id},
-                                  {"config", runs_[run].json},
-                                  {"directory", directory(run).path().string()}}
-                                 .dump());
+  slot.process->send(request.dump());
 }
 
 void Execution::wait() {
   std::vector<pollfd> polls{{signals_.descriptor(), POLLIN, 0}};
   int timeout = kTickMilliseconds;
-  for (const Slot& slot : slots_) {
+  for (const WorkerSlot& slot : slots_) {
     if (!slot.process) continue;
     polls.push_back({slot.process->output_descriptor(), POLLIN, 0});
     polls.push_back({slot.process->error_descriptor(), POLLIN, 0});
@@ -196,32 +190,63 @@ void Execution::wait() {
 }
 
 void Execution::attend(std::size_t number) {
-  Slot& slot = slots_[number];
+  WorkerSlot& slot = slots_[number];
   if (!slot.process) return;
   for (const std::string& line : slot.process->receive()) {
+    slot.heard = Clock::now();
     try {
       handle(number, parse_event(line));
     } catch (const std::exception&) {
-      // What it says can no longer be trusted.
-      slot.process->signal(SIGKILL);
-      return;
+      // What it says can no longer be trusted; what it started may hold its output open.
+      slot.leaving = true;
+      slot.process->kill_group();
+      break;
     }
   }
-  if (const auto code = slot.process->exit_code()) handle_death(number, *code);
+  if (const auto code = slot.process->exit_code())
+    handle_death(number, *code);
+  else
+    watch_over(slot);
+}
+
+// The lease follows what the worker says: a worker that hangs loses its run.
+void Execution::watch_over(WorkerSlot& slot) {
+  if (!slot.run || !slot.ready) return;
+  if (seconds_since(slot.heard) > options_.lease) {
+    slot.silent = true;
+    slot.process->kill_group();
+    return;
+  }
+  bool ours = true;
+  if (seconds_since(slot.heard) < kRecently) ours = queue_->keep(*slot.run);
+  // A run that was cancelled or taken over is seen here before its worker's next write.
+  if (seconds_since(slot.checked) > kCheckPeriod) {
+    slot.checked = Clock::now();
+    ours = ours && queue_->still_ours(*slot.run);
+  }
+  if (ours) return;
+  // Somebody else has it now and our worker's writes are refused: no use in going on.
+  observer_.on_note(fmt::format("run {} was cancelled or claimed by another command", runs_[slot.run->run].id));
+  queue_->watch(slot.run->run);
+  slot.run.reset();
+  slot.leaving = true;
+  slot.process->kill_group();
 }
 
 void Execution::handle(std::size_t number, const Json& event) {
-  Slot& slot = slots_[number];
+  WorkerSlot& slot = slots_[number];
   const std::string kind = event["event"];
   if (kind == "ready") {
     slot.ready = true;
     start_failures_ = 0;
+    if (slot.run && !stopping_) give(slot);
     return;
   }
   if (!slot.run) return;
-  const RunConfig& run = runs_[*slot.run];
+  const ClaimedRun claimed = *slot.run;
+  const RunConfig& run = runs_[claimed.run];
   if (kind == "started") {
-    update_index(*slot.run);
+    update_index(claimed.run);
     observer_.on_start(static_cast<int>(number), run, event.value("step", std::int64_t{0}));
   } else if (kind == "progress") {
     observer_.on_progress(
@@ -231,58 +256,88 @@ void Execution::handle(std::size_t number, const Json& event) {
   } else if (kind == "metric") {
     observer_.on_metric(static_cast<int>(number), run, event);
   } else if (kind == "interrupted") {
-    // Settled when the worker is gone: until then it holds the run's lock.
+    // Settled when the worker is gone: until then it may be writing.
     slot.stopped = true;
+  } else if (kind == "lost") {
+    slot.run.reset();
+    observer_.on_note(fmt::format("run {}: {}", run.id, event.value("message", "")));
+    queue_->watch(claimed.run);
   } else if (kind == "done") {
-    settle(static_cast<int>(number), *slot.run, state_of(*slot.run), false);
     slot.run.reset();
+    queue_->release(claimed);
+    settle(static_cast<int>(number), claimed.run, queue_->state_of(claimed.run), false);
   } else if (kind == "failed") {
-    const std::size_t failed = *slot.run;
     slot.run.reset();
-    fail(number, failed, static_cast<ErrorKind>(event.value("kind", 1)), event.value("message", "no reason given"));
+    handle_failure(number, claimed, static_cast<ErrorKind>(event.value("kind", 1)),
+                   event.value("message", "no reason given"), false);
   }
 }
 
 void Execution::handle_death(std::size_t number, int exit_code) {
-  const Slot slot = std::move(slots_[number]);
-  slots_[number] = Slot{};
-  if (!slot.run) {
-    if (!slot.ready && !stopping_ && ++start_failures_ >= kStartFailures)
-      give_up(Error(
-          ErrorKind::io, options_.worker.string(),
-          fmt::format("the worker {} before it was ready; {}", describe_exit(exit_code), last_words(*slot.process))));
-    return;
-  }
-  const std::size_t run = *slot.run;
-  const RunState state = state_of(run);
-  if (state == RunState::done || state == RunState::diverged)
+  const WorkerSlot slot = std::move(slots_[number]);
+  slots_[number] = WorkerSlot{};
+  if (!slot.ready && !stopping_ && ++start_failures_ >= kStartFailures)
+    give_up(Error(
+        ErrorKind::io, options_.worker.string(),
+        fmt::format("the worker {} before it was ready; {}", describe_exit(exit_code), last_words(*slot.process))));
+  if (!slot.run) return;
+  const std::size_t run = slot.run->run;
+  const RunState state = queue_->state_of(run);
+  if (state == RunState::done || state == RunState::diverged || state == RunState::cancelled) {
+    queue_->release(*slot.run);
     return settle(static_cast<int>(number), run, state, false);
-  if (stopping_)
+  }
+  if (stopping_) {
+    queue_->release(*slot.run);
     return end(static_cast<int>(number), run, {.state = RunState::interrupted, .reason = "stopped", .summary = {}});
+  }
+  if (!slot.ready) return again(*slot.run);
   if (slot.stopped && ++stops_[run] < kStops) {
     observer_.on_note(fmt::format("run {}: somebody stopped its worker; it goes on with another", runs_[run].id));
-    return pending_.push_front(run);
+    return again(*slot.run);
   }
+  std::string reason = "the worker " + describe_exit(exit_code);
+  if (slot.silent) reason = fmt::format("the worker gave no sign of life for {:g} s", options_.lease);
+  if (exit_code == 128 + SIGKILL && kernel_kill_count() > slot.kernel_kills)
+    reason = fmt::format("{}: the kernel killed the worker", kOutOfMemory);
+  std::vector<std::string> log;
   for (const std::string& line : split(slot.process->error_tail(), '\n'))
-    if (!line.empty()) directory(run).log("worker: " + line);
-  fail(number, run, ErrorKind::runs_failed, "the worker " + describe_exit(exit_code));
+    if (!line.empty()) log.push_back("worker: " + line);
+  log.push_back(reason);
+  const std::int64_t deaths = record_death(directory(run), slot.run->attempt, log);
+  if (deaths < kMostDeaths) return handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
+  reason = fmt::format("set aside after killing {} workers; the last: {}", deaths, reason);
+  failures_[run] = options_.attempts;
+  handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
 }
 
-void Execution::fail(std::size_t slot, std::size_t run, ErrorKind kind, const std::string& reason) {
-  // Another process was faster to take the run: nothing has failed.
-  if (state_of(run) == RunState::running) return sort_in(run);
+void Execution::handle_failure(std::size_t slot, const ClaimedRun& claimed, ErrorKind kind, const std::string& reason,
+                               bool death) {
+  const std::size_t run = claimed.run;
+  const bool set_aside = death && failures_[run] >= options_.attempts;
   if (reason.find(std::strerror(ENOSPC)) != reason.npos) {
     result_.stopped = fmt::format("{} (run {})", reason, runs_[run].id);
-  } else if (++failures_[run] < options_.attempts && !stopping_) {
+  } else if (!is_final(kind, reason) && ++failures_[run] < options_.attempts && !stopping_) {
     observer_.on_note(fmt::format("run {} failed and is tried again: {}", runs_[run].id, reason));
-    return pending_.push_front(run);
+    return again(claimed);
   }
-  if (const std::string trouble = record_failure(directory(run), runs_[run], reason); !trouble.empty())
+  if (const std::string trouble =
+          record_ending(directory(run), runs_[run].id, claimed.attempt, {.reason = reason, .set_aside = set_aside});
+      !trouble.empty())
     observer_.on_note(fmt::format("run {}: its failure could not be written down: {}", runs_[run].id, trouble));
+  queue_->release(claimed);
   end(static_cast<int>(slot), run, {.state = RunState::failed, .reason = reason, .kind = kind, .summary = {}});
 }
 
-// The run has a summary: it is done or diverged.
+void Execution::again(const ClaimedRun& claimed) {
+  // It counts when it is started again.
+  counted_[claimed.run] = false;
+  --started_;
+  if (result_.limit == kMaxRuns) result_.limit.clear();
+  queue_->put_back(claimed);
+}
+
+// The run has a summary.
 void Execution::settle(int slot, std::size_t run, RunState state, bool elsewhere) {
   Json summary = directory(run).summary().value_or(Json::object());
   std::string reason = summary.value("reason", "");
@@ -295,18 +350,6 @@ void Execution::end(int slot, std::size_t run, RunResult result) {
   result_.runs[run] = std::move(result);
 }
 
-void Execution::look_elsewhere() {
-  last_look_ = Clock::now();
-  std::vector<std::size_t> waiting;
-  std::swap(waiting, elsewhere_);
-  for (const std::size_t run : waiting) {
-    if (state_of(run) == RunState::running)
-      elsewhere_.push_back(run);
-    else
-      sort_in(run);
-  }
-}
-
 void Execution::stop(int signals) {
   if (!stopping_) {
     result_.interrupted = true;
@@ -317,9 +360,15 @@ void Execution::stop(int signals) {
   if (signals > 0) stop_workers(SIGKILL);
 }
 
+void Execution::end_of_time() {
+  result_.limit = kMaxTime;
+  observer_.on_stopping();
+  stop_workers(SIGTERM);
+}
+
 void Execution::stop_workers(int signal) {
   stopping_ = true;
-  for (const Slot& slot : slots_)
+  for (WorkerSlot& slot : slots_)
     if (slot.process) slot.process->signal(signal);
 }
 
@@ -329,7 +378,8 @@ void Execution::give_up(const Error& error) {
 }
 
 void Execution::update_index(std::size_t run) {
-  if (!index_) return;
+  // A worker that was stopped before its first file leaves nothing to copy.
+  if (!index_ || !std::filesystem::exists(directory(run).path() / "config.json")) return;
   try {
     index_->update(directory(run));
   } catch (const std::exception& error) {
@@ -349,6 +399,12 @@ std::size_t ExecutionResult::count(RunState state) const {
 ExecutionResult execute(std::span<const RunConfig> runs, const Lab& lab, Index* index, const ExecutorOptions& options,
                         ExecutionObserver& observer) {
   return Execution(runs, lab, index, options, observer).carry_out();
+}
+
+double work_of(const RunConfig& run) {
+  // Backward is twice the work of forward.
+  return 3.0 * run.forward_flops_per_example() * static_cast<double>(run.train.integer("batch")) *
+         static_cast<double>(run.train.integer("steps"));
 }
 
 int available_processors() {

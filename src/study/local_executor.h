@@ -23,14 +23,14 @@ struct RunProgress {
   double tokens_per_second = 0;
 };
 
-// What became of a run. `state` is done, diverged or failed; interrupted (this command was stopped; the
+// What became of a run. `state` is done, diverged, failed or cancelled; interrupted (this command was stopped; the
 // run goes on from its checkpoint, or from the start, when it is wanted again); fresh: not reached.
 struct RunResult {
   RunState state = RunState::fresh;
   std::string reason;
   ErrorKind kind = ErrorKind::runs_failed;  // of a failure
   bool elsewhere = false;                   // another command ended it, before or meanwhile
-  Json summary;                             // of a run that is done or diverged
+  Json summary;                             // of a run that has ended
 };
 
 // Told what happens, as it happens, on the calling thread. `slot` is the number of the worker, from 0.
@@ -43,7 +43,7 @@ class ExecutionObserver {
   // slot is -1 for a run that no worker of ours had: ended earlier or elsewhere.
   virtual void on_end(int slot, const RunConfig& run, const RunResult& result) = 0;
   virtual void on_note(std::string_view note) = 0;
-  virtual void on_stopping() = 0;  // Ctrl-C came; workers are writing checkpoints
+  virtual void on_stopping() = 0;  // workers are writing checkpoints
   virtual void on_tick() = 0;      // several times a second
 };
 
@@ -51,22 +51,36 @@ struct ExecutorOptions {
   int jobs = 1;      // worker processes
   Path worker;       // find_worker()
   int attempts = 1;  // a run that fails is tried this often before it counts as failed
+  // Seconds. A worker that says nothing for so long is taken for dead; so is a command that does not renew.
+  double lease = 300;
+  std::int64_t max_runs = std::numeric_limits<std::int64_t>::max();  // to start
+  double max_seconds = std::numeric_limits<double>::infinity();
+  Json request = Json::object();  // laid over every worker's request: tests of checkpoints use it
 };
+
+// A run that has killed this many workers is set aside: failed, and not tried again until `mneme retry`.
+inline constexpr std::int64_t kMostDeaths = 3;
 
 struct ExecutionResult {
   std::vector<RunResult> runs;  // one per run, in the order given
   bool interrupted = false;
   std::string stopped;  // why no more runs were started: "", or a full disk
+  std::string limit;    // the wish that ended it early: "", "--max-runs", "--max-time"
 
   std::size_t count(RunState state) const;
 };
 
-// Runs what is missing: a run that is done or diverged is left alone, an interrupted one goes on, one that
-// failed earlier is tried again, one that another process is training is waited for.
+// Runs what is missing, the longest first, so that workers end together. A run that has ended is left alone (also a
+// cancelled one, and one that was set aside), an interrupted one goes on, one that failed earlier is tried again.
+// Each run is claimed before it is trained (store/claims.h): several commands on one lab share the work, and a run
+// that another one trains is waited for.
 // A worker that dies fails its run and is replaced. Trouble with the index is a note, once; `index` may be
-// null. Throws Error(io) if workers cannot be started at all.
+// null. Throws Error(io) if workers cannot be started at all, or claims not be written.
 ExecutionResult execute(std::span<const RunConfig> runs, const Lab& lab, Index* index, const ExecutorOptions& options,
                         ExecutionObserver& observer);
+
+// Useful floating-point operations of the whole budget.
+double work_of(const RunConfig& run);
 
 // Processors that this process may use.
 int available_processors();

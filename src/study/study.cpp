@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -23,7 +24,7 @@ void check_keys(const ConfigValue& table, std::string_view what, const std::vect
 
 ConfigValue checked_file(std::string_view text, const Path& file) {
   ConfigValue root = parse_toml(text, file.string());
-  check_keys(root, "study", {"title", "task", "model", "train", "scale", "figure"});
+  check_keys(root, "study", {"title", "task", "model", "train", "zip", "exclude", "include", "scale", "figure"});
   if (const ConfigValue* scales = root.find("scale")) {
     if (!scales->is_table())
       throw Error(ErrorKind::usage, scales->origin,
@@ -66,6 +67,66 @@ ConfigValue scaled(const ConfigValue& root, const std::string& scale) {
   return tree;
 }
 
+const ConfigArray& tables_of(const ConfigValue& root, const char* name) {
+  static const ConfigArray none;
+  const ConfigValue* tables = root.find(name);
+  if (!tables) return none;
+  if (!tables->is_array())
+    throw Error(ErrorKind::usage, tables->origin,
+                fmt::format("{}: got {}, expected tables [[{}]]", name, tables->shown(), name));
+  return tables->array();
+}
+
+std::vector<Zip> zips_of(const ConfigValue& root) {
+  std::vector<Zip> zips;
+  const ConfigValue* written = root.find("zip");
+  if (!written) return zips;
+  const auto wrong = [](const ConfigValue& value) {
+    throw Error(
+        ErrorKind::usage, value.origin,
+        fmt::format("zip: got {}, expected lists of paths, like [[\"task.length\", \"task.pairs\"]]", value.shown()));
+  };
+  if (!written->is_array()) wrong(*written);
+  for (const ConfigValue& group : written->array()) {
+    if (!group.is_array() || group.array().size() < 2) wrong(*written);
+    Zip zip{{}, written->origin};
+    for (const ConfigValue& path : group.array()) {
+      const auto* text = std::get_if<std::string>(&path.value);
+      if (!text) wrong(*written);
+      zip.paths.push_back(*text);
+    }
+    zips.push_back(std::move(zip));
+  }
+  return zips;
+}
+
+std::vector<std::string> paths_of(const Json& config) {
+  std::vector<std::string> paths;
+  const Json flat = config.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    std::string path = pointer.substr(1);
+    std::replace(path.begin(), path.end(), '/', '.');
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+// Adds the runs of every [[include]], which may repeat what is there.
+void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree, const std::vector<Zip>& zips) {
+  std::set<std::string> ids;
+  for (const RunConfig& run : study.runs) ids.insert(run.id);
+  for (const ConfigValue& overlay : tables_of(root, "include")) {
+    check_keys(overlay, "include", kSections);
+    const Grid grid(merged(tree, overlay), zips);
+    for (const Axis& axis : grid.axes())
+      if (std::none_of(study.axes.begin(), study.axes.end(),
+                       [&](const Axis& known) { return known.path == axis.path; }))
+        study.axes.push_back(axis);
+    for (RunConfig& run : grid.runs())
+      if (ids.insert(run.id).second) study.runs.push_back(std::move(run));
+  }
+}
+
 }  // namespace
 
 const Schema& figure_schema() {
@@ -87,9 +148,18 @@ Study parse_study(std::string_view text, const Path& file, const StudyOptions& o
   study.figure = resolve(figure_schema(), root.find("figure"), "figure");
   ConfigValue tree = scaled(root, study.scale);
   for (const std::string& assignment : options.overrides) apply_override(tree, assignment);
-  const Grid grid(std::move(tree));
+  const std::vector<Zip> zips = zips_of(root);
+  std::vector<Exclusion> exclusions;
+  for (const ConfigValue& rule : tables_of(root, "exclude")) exclusions.emplace_back(rule);
+  const Grid grid(tree, zips);
   study.axes = grid.axes();
-  study.runs = grid.runs();
+  study.runs = grid.runs(exclusions);
+  for (const Exclusion& exclusion : exclusions)
+    exclusion.check_used(paths_of(study.runs.empty() ? config_to_json(tree) : study.runs.front().json));
+  add_included(study, root, tree, zips);
+  if (study.runs.empty())
+    throw Error(ErrorKind::usage, tables_of(root, "exclude").front().origin,
+                fmt::format("all {} runs are excluded, expected at least one that is not", grouped(grid.size())));
   return study;
 }
 
@@ -101,7 +171,7 @@ StudyOutline outline_study(std::string_view text, const Path& file) {
   outline.name = file.stem().string();
   outline.title = title_of(root, outline.name);
   outline.scales = scale_names(root);
-  outline.runs = Grid(scaled(root, chosen_scale("", outline.scales, file))).size();
+  outline.runs = std::ssize(parse_study(text, file).runs);
   return outline;
 }
 

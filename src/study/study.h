@@ -2,8 +2,13 @@
 //
 //   title = "..."
 //   [task] [model] [train]   as for one run; a list or a series is an axis (study/grid.h)
+//   zip = [["task.length", "task.pairs"]]   axes that vary together
+//   [[exclude]]              conditions that take points out (study/exclusion.h)
+//   [[include]]              task, model, train laid over the above: one more grid, not touched by exclude
 //   [scale.NAME]             task = {...}, model = {...}, train = {...} laid over the above
 //   [figure]                 kind, threshold, share
+//
+// docs/studies.md has every key.
 #pragma once
 
 #include <string>

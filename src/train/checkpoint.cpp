@@ -21,11 +21,22 @@ void copy_into(const Safetensors& file, const Path& path, const std::string& nam
   std::memcpy(to.data_ptr<float>() + offset, found->second.bytes.data(), found->second.bytes.size());
 }
 
+constexpr const char* kFormat = "mneme-checkpoint-2";
+
 }  // namespace
 
+CheckpointFiles::CheckpointFiles(Path newest) : current(std::move(newest)), previous(current) {
+  previous.replace_filename(current.stem().string() + ".previous" + current.extension().string());
+}
+
 Json Trainer::Position::json() const {
-  return {{"step", step},           {"loss_sum", loss_sum},   {"loss_steps", loss_steps},
-          {"validation", validation}, {"best_step", best_step}, {"best_accuracy", best_accuracy}};
+  return {{"step", step},
+          {"loss_sum", loss_sum},
+          {"loss_steps", loss_steps},
+          {"validation", validation},
+          {"metrics", metrics},
+          {"best_step", best_step},
+          {"best_accuracy", best_accuracy}};
 }
 
 Trainer::Position Trainer::Position::from_json(const Json& json) {
@@ -34,23 +45,47 @@ Trainer::Position Trainer::Position::from_json(const Json& json) {
   position.loss_sum = json.at("loss_sum").get<double>();
   position.loss_steps = json.at("loss_steps").get<std::int64_t>();
   position.validation = json.at("validation");
+  position.metrics = json.at("metrics");
   position.best_step = json.at("best_step").get<std::int64_t>();
   position.best_accuracy = json.at("best_accuracy").get<double>();
   return position;
 }
 
-void Trainer::save(const Path& checkpoint) const {
+void Trainer::save(const CheckpointFiles& files) const {
   std::map<std::string, TensorView> tensors;
   for (const auto& segment : parameters_->segments())
     tensors["param." + segment.name] = {"F32", segment.shape, bytes_of(parameters_->values, segment.offset, segment.size)};
   const std::int64_t n = parameters_->size();
   tensors["adam.m"] = {"F32", {n}, bytes_of(optimiser_->first_moment, 0, n)};
   tensors["adam.v"] = {"F32", {n}, bytes_of(optimiser_->second_moment, 0, n)};
-  save_safetensors(checkpoint, tensors, {{"format", "mneme-checkpoint-1"}, {"run", run_.id}, {"position", canonical(position_.json())}});
+  save_sealed_safetensors(files.current, tensors,
+                          {{"format", kFormat}, {"run", run_.id}, {"position", canonical(position_.json())}},
+                          {.gate = files.gate, .previous = files.previous});
+}
+
+std::int64_t Trainer::checkpoint_bytes() const {
+  return 3 * parameters_->size() * static_cast<std::int64_t>(sizeof(float));
+}
+
+Recovery Trainer::recover(const CheckpointFiles& files) {
+  Recovery recovery;
+  for (const Path& file : {files.current, files.previous}) {
+    if (!std::filesystem::exists(file)) continue;
+    try {
+      restore(file);
+      recovery.resumed = true;
+      recovery.notes.push_back(fmt::format("resumed at step {} from {}", position_.step, file.filename().string()));
+      return recovery;
+    } catch (const Error& error) {
+      recovery.notes.push_back(fmt::format("checkpoint not usable: {}", error.what()));
+    }
+  }
+  if (!recovery.notes.empty()) recovery.notes.push_back("no usable checkpoint: starting over");
+  return recovery;
 }
 
 void Trainer::restore(const Path& checkpoint) {
-  const Safetensors file = Safetensors::load(checkpoint);
+  const Safetensors file = Safetensors::load_sealed(checkpoint);
   const auto& metadata = file.metadata();
   const auto field = [&](const char* name) -> const std::string& {
     const auto found = metadata.find(name);
@@ -58,15 +93,17 @@ void Trainer::restore(const Path& checkpoint) {
       throw Error(ErrorKind::data, checkpoint.string(), fmt::format("no '{}' in the metadata, expected a checkpoint of Mneme", name));
     return found->second;
   };
-  if (field("format") != "mneme-checkpoint-1" || field("run") != run_.id)
+  if (field("format") != kFormat || field("run") != run_.id)
     throw Error(ErrorKind::data, checkpoint.string(),
                 fmt::format("a checkpoint of run {} in format {}, expected run {}", field("run"), field("format"), run_.id));
+  // Read before anything is changed: a checkpoint is taken whole or not at all.
+  Position position = Position::from_json(parse_json(field("position"), checkpoint.string()));
   for (const auto& segment : parameters_->segments())
     copy_into(file, checkpoint, "param." + segment.name, parameters_->values, segment.offset, segment.shape);
   const std::vector<std::int64_t> flat = {parameters_->size()};
   copy_into(file, checkpoint, "adam.m", optimiser_->first_moment, 0, flat);
   copy_into(file, checkpoint, "adam.v", optimiser_->second_moment, 0, flat);
-  position_ = Position::from_json(parse_json(field("position"), checkpoint.string()));
+  position_ = std::move(position);
 }
 
 }  // namespace mneme

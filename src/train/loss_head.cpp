@@ -14,17 +14,18 @@ constexpr std::int64_t kBufferFloats = 1048576;
 }  // namespace
 
 HeadResult LossHead::evaluate(const torch::Tensor& rows, const torch::Tensor& matrix,
-                              std::span<const std::int32_t> answers) {
-  return run(rows, matrix, answers, 1.0, nullptr);
+                              std::span<const std::int32_t> answers, const torch::Tensor& bias) {
+  return run(rows, matrix, answers, 1.0, nullptr, bias);
 }
 
 HeadResult LossHead::train(const torch::Tensor& rows, const torch::Tensor& matrix,
-                           std::span<const std::int32_t> answers, double scale, torch::Tensor& rows_gradient) {
-  return run(rows, matrix, answers, scale, &rows_gradient);
+                           std::span<const std::int32_t> answers, double scale, torch::Tensor& rows_gradient,
+                           const torch::Tensor& bias) {
+  return run(rows, matrix, answers, scale, &rows_gradient, bias);
 }
 
 HeadResult LossHead::run(const torch::Tensor& rows, const torch::Tensor& matrix, std::span<const std::int32_t> answers,
-                         double scale, torch::Tensor* rows_gradient) {
+                         double scale, torch::Tensor* rows_gradient, const torch::Tensor& bias) {
   const torch::NoGradGuard guard;
   const std::int64_t R = rows.size(0), V = matrix.size(0);
   check(static_cast<std::size_t>(R) == answers.size(), "one answer per row");
@@ -41,6 +42,7 @@ HeadResult LossHead::run(const torch::Tensor& rows, const torch::Tensor& matrix,
     const torch::Tensor h = rows.narrow(0, first, count);
     torch::Tensor z = logits_.narrow(0, 0, count);
     torch::mm_out(z, h, matrix_values.t());
+    if (bias.defined()) z.add_(bias.detach());
     const auto at = static_cast<std::size_t>(first);
     kernels::cross_entropy({.logits = z.data_ptr<float>(),
                             .labels = answers.data() + at,
@@ -56,6 +58,7 @@ HeadResult LossHead::run(const torch::Tensor& rows, const torch::Tensor& matrix,
     torch::mm_out(dh, z, matrix_values);
     torch::Tensor dmatrix = matrix.grad();
     dmatrix.addmm_(z.t(), h);
+    if (bias.defined()) bias.grad().add_(z.sum(0));
   }
   for (std::size_t r = 0; r < answers.size(); ++r) result.correct += result.predictions[r] == answers[r];
   return result;

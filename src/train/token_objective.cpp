@@ -32,7 +32,7 @@ class TokenObjective : public Objective {
       const torch::Tensor rows = asked_rows(batch, pass);  // [asked, D]
       torch::Tensor rows_gradient;
       const HeadResult result = head_.train(rows.detach(), model_.output_matrix(), batch.answers,
-                                            1.0 / static_cast<double>(asked), rows_gradient);
+                                            1.0 / static_cast<double>(asked), rows_gradient, model_.output_bias());
       rows.backward(rows_gradient);
       loss += result.loss_sum;
       correct += result.correct;
@@ -51,7 +51,8 @@ class TokenObjective : public Objective {
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
       const Batch batch = make_batch(source, run_.shape, indices);
       Pass pass = Pass::evaluation();
-      const HeadResult result = head_.evaluate(asked_rows(batch, pass), model_.output_matrix(), batch.answers);
+      const HeadResult result = head_.evaluate(asked_rows(batch, pass), model_.output_matrix(), batch.answers,
+                                               model_.output_bias());
       loss += result.loss_sum;
       asked += static_cast<std::int64_t>(batch.answers.size());
       correct += result.correct;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "core/error.h"
@@ -21,7 +22,7 @@ Trainer::Trainer(const RunConfig& run)
       task_(run.task_entry->build(run.task)),
       model_(build_model(run)),
       order_(run.train.integer("examples"), run.train.integer("batch"), seed_of(run.train, "order_seed")) {
-  initialise(*model_, run.model.text("init"), run.model.integer("layers"), Draw(seed_of(run.train, "init_seed")));
+  initialise(*model_, run, Draw(seed_of(run.train, "init_seed")));
   parameters_ = std::make_unique<FlatParameters>(*model_);
   optimiser_ = std::make_unique<Optimiser>(*parameters_, run.train);
   objective_ = make_objective(run, *task_, *model_);
@@ -38,29 +39,40 @@ Progress Trainer::step() {
   return {position_.step, score.loss, score.accuracy};
 }
 
-TrainResult Trainer::train(const Path& checkpoint, TrainObserver& observer) {
+TrainResult Trainer::train(const CheckpointFiles& files, TrainObserver& observer) {
   const std::int64_t steps = run_.train.integer("steps"), every = run_.train.integer("eval_every");
-  while (position_.step < steps && !solved()) {
+  while (position_.step < steps && verdict().empty()) {
     const Progress progress = step();
     if (!std::isfinite(progress.loss)) return finish(Outcome::diverged, "the training loss is not finite");
     observer.on_step(progress);
     if (position_.step % every == 0 || position_.step == steps) {
       if (!evaluate_validation(observer)) return finish(Outcome::diverged, "the validation loss is not finite");
     }
-    const bool last = position_.step == steps || solved();
+    const bool last = position_.step == steps || !verdict().empty();
     const bool stop = observer.wants_stop();
-    if (stop || last || observer.wants_checkpoint()) {
-      save(checkpoint);
-      observer.on_checkpoint(position_.step);
-    }
+    if (stop || last || observer.wants_checkpoint()) save_and_tell(files, observer);
     if (stop && !last) return finish(Outcome::interrupted, "asked to stop");
   }
-  return finish(Outcome::done, solved() ? "threshold" : "budget");
+  const std::string early = verdict();
+  return finish(Outcome::done, early.empty() ? "budget" : early);
 }
 
-bool Trainer::solved() const {
+void Trainer::save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const {
+  const auto start = std::chrono::steady_clock::now();
+  save(files);
+  observer.on_checkpoint(position_.step,
+                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+std::string Trainer::verdict() const {
+  if (position_.metrics.empty()) return "";
   const double stop_at = run_.train.real("stop_at");
-  return stop_at > 0 && !position_.validation.is_null() && position_.validation["accuracy"].get<double>() >= stop_at;
+  if (stop_at > 0 && position_.validation["accuracy"].get<double>() >= stop_at) return "threshold";
+  const double after = run_.train.real("give_up_after") * static_cast<double>(run_.train.integer("steps"));
+  const auto evaluated = position_.metrics.back()["step"].get<double>();
+  // At the very end there is nothing left to give up.
+  const bool late = after > 0 && evaluated >= after && position_.step < run_.train.integer("steps");
+  return late && position_.best_accuracy < run_.train.real("give_up_below") ? "hopeless" : "";
 }
 
 bool Trainer::evaluate_validation(TrainObserver& observer) {
@@ -75,6 +87,7 @@ bool Trainer::evaluate_validation(TrainObserver& observer) {
   values["train_loss"] = position_.loss_sum / static_cast<double>(std::max<std::int64_t>(position_.loss_steps, 1));
   position_.loss_sum = 0;
   position_.loss_steps = 0;
+  position_.metrics.push_back({{"step", position_.step}, {"values", values}});
   observer.on_metric(position_.step, values);
   return true;
 }

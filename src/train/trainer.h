@@ -11,6 +11,7 @@
 #include "core/json.h"
 #include "models/sequence_model.h"
 #include "train/batch.h"
+#include "train/checkpoint.h"
 #include "train/objective.h"
 #include "train/optimiser.h"
 #include "train/parameters.h"
@@ -23,7 +24,7 @@ struct Progress {
   double accuracy = 0;  // of the last step's batch
 };
 
-// Who listens to a run. The trainer writes no files of its own but the checkpoint it is asked for.
+// Who listens to a run. The trainer writes no files of its own but checkpoints.
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
@@ -31,7 +32,7 @@ class TrainObserver {
   virtual void on_metric(std::int64_t step, const Json& values) = 0;
   // Asked after every step: write a checkpoint now?
   virtual bool wants_checkpoint() = 0;
-  virtual void on_checkpoint(std::int64_t step) = 0;
+  virtual void on_checkpoint(std::int64_t step, double seconds) = 0;
   // Asked after every step: leave, with a checkpoint?
   virtual bool wants_stop() = 0;
 };
@@ -40,7 +41,7 @@ enum class Outcome { done, diverged, interrupted };
 
 struct TrainResult {
   Outcome outcome = Outcome::done;
-  std::string reason;  // "budget", "threshold", "loss is NaN", ...
+  std::string reason;  // "budget", "threshold", "hopeless", "the training loss is not finite", ...
   Json values;         // deterministic: see docs/run-directory.md
 };
 
@@ -50,15 +51,20 @@ class Trainer {
 
   // Goes on from a checkpoint of the same run; throws Error(data) if it is damaged or of another run.
   void restore(const Path& checkpoint);
-  void save(const Path& checkpoint) const;
+  // Goes on from the newest checkpoint that is whole; from the start if there is none.
+  Recovery recover(const CheckpointFiles& files);
+  void save(const CheckpointFiles& files) const;
+  std::int64_t checkpoint_bytes() const;  // about
 
-  // Trains to the end. Checkpoints go to `checkpoint`.
-  TrainResult train(const Path& checkpoint, TrainObserver& observer);
+  // Trains to the end.
+  TrainResult train(const CheckpointFiles& files, TrainObserver& observer);
 
   // One optimiser step; public for the benchmark.
   Progress step();
 
   std::int64_t position() const { return position_.step; }
+  // Every evaluation so far, {"step", "values"} each: those of an earlier process come from its checkpoint.
+  const Json& metrics() const { return position_.metrics; }
   SequenceModel& model() { return *model_; }
   const FlatParameters& parameters() const { return *parameters_; }
 
@@ -69,6 +75,7 @@ class Trainer {
     double loss_sum = 0;          // training loss since the last evaluation
     std::int64_t loss_steps = 0;
     Json validation;              // last finite evaluation, null before the first
+    Json metrics = Json::array();
     std::int64_t best_step = 0;
     double best_accuracy = -1;
     Json json() const;
@@ -76,7 +83,10 @@ class Trainer {
   };
 
   bool evaluate_validation(TrainObserver& observer);  // false if the model is no longer finite
-  bool solved() const;                                // the last evaluation reached train.stop_at
+  // Why training need not go on: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has
+  // passed without train.give_up_below), or "".
+  std::string verdict() const;
+  void save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const;
   TrainResult finish(Outcome outcome, std::string reason);
 
   const RunConfig& run_;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "check/tensor_memory.h"
 #include "core/error.h"
 #include "core/safetensors.h"
 #include "mixers/holder.h"
@@ -12,7 +13,6 @@
 #include "train/timing.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
-#include "worker/tensor_memory.h"
 
 namespace mneme {
 namespace {
@@ -31,7 +31,7 @@ class MixerUnderTest {
     const Draw draw(0);
     // initialise() walks the children of a model.
     Holder<Mixer> model("mixer", mixer_);
-    initialise(model, "torch", 1, draw);
+    initialise(model, {.scheme = "torch"}, draw);
     x_ = torch::empty({work.batch, work.context.length, work.context.width});
     draw.normal(x_, "input", 1.0);
     x_.requires_grad_(true);

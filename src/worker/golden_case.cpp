@@ -12,22 +12,32 @@
 namespace mneme {
 namespace {
 
-// Keys that say where a mixer stands; all others are its options.
-MixerContext take_context(Json& config, std::int64_t length) {
-  const auto take = [&](const char* key, std::int64_t fallback) {
-    if (!config.contains(key)) return fallback;
-    // null stands for "not given" (an unlimited l_max, say).
-    const auto value = config.at(key).is_null() ? fallback : config.at(key).get<std::int64_t>();
+// The references write null for "not given".
+Json without_nulls(const Json& value) {
+  if (!value.is_structured()) return value;
+  Json result = value.is_object() ? Json::object() : Json::array();
+  for (const auto& [key, member] : value.items()) {
+    if (member.is_null()) continue;
+    if (value.is_object()) result[key] = without_nulls(member);
+    else result.push_back(without_nulls(member));
+  }
+  return result;
+}
+
+// Keys that say where a mixer stands are taken out of the config; all others are its options.
+MixerContext take_context(Json& config, MixerContext context) {
+  const auto take = [&](const char* key, std::int64_t& value) {
+    if (!config.contains(key)) return;
+    value = config.at(key).get<std::int64_t>();
     config.erase(key);
-    return value;
   };
-  MixerContext context;
-  context.width = take("d_model", 0);
-  context.length = take("l_max", length);
-  context.layer = take("layer_idx", 0);
-  context.layers = take("n_layer", take("num_hidden_layers", 1));
+  take("d_model", context.width);
+  take("l_max", context.length);
+  take("layer_idx", context.layer);
+  take("n_layer", context.layers);
+  take("num_hidden_layers", context.layers);
   // Said by other keys already: the cell by the mixer's name, its input by d_model.
-  for (const char* key : {"kind", "input_size"}) config.erase(key);
+  for (const char* key : {"name", "kind", "input_size"}) config.erase(key);
   return context;
 }
 
@@ -37,31 +47,73 @@ const MixerEntry& find_any(const std::string& name) {
   return find_mixer(name, "golden case");
 }
 
-MixerPointer build(const std::string& name, Json options, const MixerContext& context) {
-  // The references write null for "not given".
-  for (auto item = options.begin(); item != options.end();) item = item->is_null() ? options.erase(item) : std::next(item);
+MixerPointer build(const std::string& name, const Json& options, const MixerContext& context) {
   const MixerEntry& entry = find_any(name);
   const ConfigValue table = config_from_json(options, "config of the golden case");
   return build_mixer(entry, context, resolve(entry.options, &table, name));
 }
 
 // {"name": ..., options...}
-MixerPointer build_named(Json description, const MixerContext& context) {
+MixerPointer build_named(Json description, MixerContext context) {
   const auto name = description.at("name").get<std::string>();
-  description.erase("name");
+  context = take_context(description, context);
   return build(name, description, context);
 }
 
-std::shared_ptr<Backbone> build_backbone(const Json& config, std::int64_t length) {
-  const auto width = config.at("d_model").get<std::int64_t>();
-  const auto layers = config.at("n_layers").get<std::int64_t>();
+// Zoology's Hybrid holds each layer's mixer under one more name.
+class Hybrid : public Mixer {
+ public:
+  explicit Hybrid(MixerPointer mixer) : mixer_(register_module("mixer", std::move(mixer))) {}
+  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override { return mixer_->forward(x, pass); }
+
+ private:
+  MixerPointer mixer_;
+};
+
+// The mixers that the layers take in turn: one, or those of a hybrid.
+std::vector<Json> mixers_in_turn(const Json& sequence_mixer) {
+  if (sequence_mixer.at("name") != "hybrid") return {sequence_mixer};
+  const auto configs = sequence_mixer.at("configs").get<std::vector<Json>>();
+  if (configs.empty()) throw Error(ErrorKind::data, "golden case", "a hybrid without configs, expected at least one");
+  return configs;
+}
+
+Options stack_options(const Json& config, const std::string& kind) {
+  constexpr const char* kOff = "of training; golden cases have none";
+  const Schema schema = {
+      integer_field("d_model", Json(), 1, 1 << 16, "width"),
+      integer_field("n_layers", Json(), 1, 1024, "blocks"),
+      real_field("layer_norm_epsilon", 1e-5, 0.0, 1.0, "of the last norm"),
+      real_field("embed_dropout", 0.0, 0.0, 1.0, kOff),
+      real_field("resid_dropout", 0.0, 0.0, 1.0, kOff),
+      real_field("drop_path", 0.0, 0.0, 1.0, kOff),
+      integer_field("vocab_size", 1, 1, 1 << 24, "tokens"),
+      integer_field("pad_vocab_size_multiple", 1, 1, 1 << 24, "the table is filled up to a multiple of it"),
+      integer_field("max_position_embeddings", 0, 0, 1 << 24, "learned positions"),
+  };
+  const ConfigValue table = config_from_json(config, "config of the golden case");
+  return resolve(schema, &table, kind, {"sequence_mixer", "state_mixer"});
+}
+
+std::shared_ptr<Backbone> build_backbone(const Json& config, const Options& stack, std::int64_t length) {
+  const std::int64_t width = stack.integer("d_model"), layers = stack.integer("n_layers");
+  const std::vector<Json> mixers = mixers_in_turn(config.at("sequence_mixer"));
+  const bool hybrid = config.at("sequence_mixer").at("name") == "hybrid";
   std::vector<std::shared_ptr<Block>> blocks;
+  std::map<std::string, std::int64_t> built;
   for (std::int64_t layer = 0; layer < layers; ++layer) {
-    const MixerContext context{width, length, layer, layers};
-    blocks.push_back(std::make_shared<Block>(width, build_named(config.at("sequence_mixer"), context),
-                                             build_named(config.at("state_mixer"), context)));
+    const Json& description = mixers[static_cast<std::size_t>(layer) % mixers.size()];
+    const MixerContext context{width, length, layer, layers, built[description.at("name").get<std::string>()]++};
+    BlockParts parts;
+    parts.width = width;
+    parts.sequence = build_named(description, context);
+    if (hybrid) parts.sequence = std::make_shared<Hybrid>(std::move(parts.sequence));
+    parts.state = build_named(config.at("state_mixer"), context);
+    blocks.push_back(make_block("zoology", std::move(parts)));
   }
-  return std::make_shared<Backbone>(width, std::move(blocks), 0.0, 0.0);
+  BackboneOptions options;
+  options.final_eps = stack.real("layer_norm_epsilon");
+  return std::make_shared<Backbone>(width, std::move(blocks), options);
 }
 
 template <class Forward>
@@ -73,12 +125,17 @@ std::map<std::string, torch::Tensor> differentiate(const GoldenCase& golden, For
 }
 
 GoldenModel language_model_case(const GoldenCase& golden) {
-  const auto width = golden.config.at("d_model").get<std::int64_t>();
-  const auto vocab = golden.config.at("vocab_size").get<std::int64_t>();
-  const auto positions = golden.config.value("max_position_embeddings", std::int64_t{0});
-  auto model = std::make_shared<SequenceModel>(std::make_shared<Embeddings>(vocab, width, positions),
-                                               build_backbone(golden.config, golden.at("input_ids").size(1)), width,
-                                               vocab, true);
+  const Options stack = stack_options(golden.config, "lm");
+  const std::int64_t width = stack.integer("d_model"), multiple = stack.integer("pad_vocab_size_multiple");
+  const std::int64_t vocab = (stack.integer("vocab_size") + multiple - 1) / multiple * multiple;
+  EmbeddingShape shape;
+  shape.vocab = vocab;
+  shape.width = width;
+  shape.max_positions = stack.integer("max_position_embeddings");
+  if (shape.max_positions > 0) shape.positions = "learned";
+  auto backbone = build_backbone(golden.config, stack, golden.at("input_ids").size(1));
+  auto model = std::make_shared<SequenceModel>(std::make_shared<Embeddings>(shape), std::move(backbone),
+                                               HeadShape{width, vocab, true, false});
   return {model, [model, vocab](const GoldenCase& file) -> std::map<std::string, torch::Tensor> {
             Pass pass = Pass::evaluation();
             const torch::Tensor logits = model->logits(file.at("input_ids").to(torch::kInt32), pass);
@@ -100,7 +157,7 @@ GoldenCase GoldenCase::load(const Path& path) {
     if (!file.metadata().contains(key))
       throw Error(ErrorKind::data, path.string(), fmt::format("no '{}' in the metadata, expected a golden case", key));
   golden.mixer = file.metadata().at("mixer");
-  golden.config = parse_json(file.metadata().at("config"), path.string() + " config");
+  golden.config = without_nulls(parse_json(file.metadata().at("config"), path.string() + " config"));
   for (const auto& [name, view] : file.tensors()) {
     if (name.starts_with("buffer.")) continue;
     if (view.dtype != "F32")
@@ -123,20 +180,23 @@ GoldenModel build_golden_model(const GoldenCase& golden) {
   if (golden.mixer == "lm") return language_model_case(golden);
   const std::int64_t length = golden.at("input").size(1);
   if (golden.mixer == "backbone") {
-    auto backbone = build_backbone(golden.config, length);
+    auto backbone = build_backbone(golden.config, stack_options(golden.config, "backbone"), length);
     return {backbone, [backbone](const GoldenCase& file) {
               return differentiate(file, [&](const torch::Tensor& x) {
                 Pass pass = Pass::evaluation();
-                return backbone->forward(x, pass);
+                Walk walk(pass);
+                return backbone->forward(x, walk);
               });
             }};
   }
   Json options = golden.config;
-  const MixerContext context = take_context(options, length);
+  MixerContext context = take_context(options, {.length = length});
+  context.earlier = context.layer;
   const MixerPointer mixer = build(golden.mixer, options, context);
   return {mixer, [mixer](const GoldenCase& file) {
             return differentiate(file, [&](const torch::Tensor& x) {
               Pass pass = Pass::evaluation();
+              if (file.has("v_first")) pass.first_values = file.at("v_first");
               return mixer->forward(x, pass);
             });
           }};

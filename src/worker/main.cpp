@@ -1,24 +1,30 @@
 // mneme-worker: carries out requests, one JSON line each, and answers with events (docs/worker-protocol.md).
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "core/error.h"
 #include "core/json.h"
 #include "worker/bench_mixer_request.h"
 #include "worker/bench_request.h"
+#include "worker/check_request.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
+#include "worker/measure_request.h"
 #include "worker/run_request.h"
 #include "worker/stop.h"
 #include "worker/verify_request.h"
 
 namespace mneme {
 namespace {
+
+constexpr const char* kOutOfMemory = "out of memory";
 
 // One thread everywhere: it is what makes results repeat to the bit, and runs are parallel anyway.
 void use_one_thread() {
@@ -35,6 +41,13 @@ void keep_memory() {
   ::mallopt(M_TOP_PAD, 64 << 20);
 }
 
+// libtorch reports memory that it could not get as one of its own errors, with a page of addresses.
+std::string describe(const std::exception& error) {
+  const std::string_view what = error.what();
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || what.find("can't allocate memory") != what.npos;
+  return memory ? fmt::format("{}: {}", kOutOfMemory, what.substr(0, what.find('\n'))) : std::string(what);
+}
+
 // False if the worker was told to stop.
 bool carry_out(const std::string& line) {
   Json id;
@@ -43,21 +56,26 @@ bool carry_out(const std::string& line) {
     if (request.is_object() && request.contains("id")) id = request["id"];
     const std::string kind = request.is_object() ? request.value("request", "") : "";
     if (kind == "run") return carry_out_run(request);
-    if (kind == "verify") {
+    if (kind == "measure") {
+      carry_out_measure(request);
+    } else if (kind == "verify") {
       carry_out_verify(request);
     } else if (kind == "bench") {
       carry_out_bench(request);
+    } else if (kind == "check") {
+      carry_out_check(request);
     } else if (kind == "bench_mixer") {
       carry_out_bench_mixer(request);
     } else {
-      throw Error(ErrorKind::usage, "request", "unknown request '" + kind + "', expected run, verify, bench or bench_mixer");
+      throw Error(ErrorKind::usage, "request",
+                  "unknown request '" + kind + "', expected run, measure, verify, check, bench or bench_mixer");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});
   } catch (const Json::exception& error) {
     send_event("failed", {{"id", id}, {"kind", 2}, {"message", std::string("[request] ") + error.what()}});
   } catch (const std::exception& error) {
-    send_event("failed", {{"id", id}, {"kind", 1}, {"message", error.what()}});
+    send_event("failed", {{"id", id}, {"kind", 1}, {"message", describe(error)}});
   }
   return true;
 }

@@ -5,10 +5,13 @@
 
 #include <chrono>
 #include <ctime>
+#include <limits>
+#include <map>
 
 #include "catalog/run_config.h"
 #include "core/error.h"
-#include "store/run_directory.h"
+#include "store/run_writer.h"
+#include "train/checkpoint_clock.h"
 #include "train/trainer.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
@@ -22,15 +25,14 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr double kProgressPeriod = 0.25;
-constexpr double kCheckpointPeriod = 20.0;
-// A checkpoint may cost at most this share of the time since the last one.
-constexpr double kCheckpointShare = 0.02;
 
 // Turns what the trainer tells into files and events.
 class Recorder : public TrainObserver {
  public:
-  Recorder(const RunConfig& run, const RunDirectory& directory, std::int64_t first_step)
-      : run_(run), directory_(directory), first_step_(first_step) {}
+  // `seconds` is what earlier processes spent on the run.
+  Recorder(const RunConfig& run, const RunWriter& writer, std::int64_t first_step, double seconds,
+           const CheckpointClock& clock)
+      : run_(run), writer_(writer), first_step_(first_step), earlier_(seconds), clock_(clock) {}
 
   void on_step(const Progress& progress) override {
     last_step_ = progress.step;
@@ -48,30 +50,25 @@ class Recorder : public TrainObserver {
     const Json metric = {{"step", step},
                          {"split", "validation"},
                          {"values", values},
-                         {"times", {{"seconds", seconds_since(start_)}}}};
-    directory_.append_metric(metric);
+                         {"times", {{"seconds", earlier_ + seconds_since(start_)}}}};
+    writer_.append_metric(metric);
     send("metric", metric);
   }
 
-  bool wants_checkpoint() override {
-    const double elapsed = seconds_since(last_checkpoint_);
-    checkpoint_start_ = Clock::now();
-    return elapsed >= kCheckpointPeriod && checkpoint_cost_ <= kCheckpointShare * elapsed;
+  bool wants_checkpoint() override { return clock_.due(seconds_since(start_)); }
+
+  void on_checkpoint(std::int64_t step, double seconds) override {
+    const double now = seconds_since(start_);
+    clock_.saved(now - seconds, now);
+    send("checkpoint", {{"step", step}, {"seconds", seconds}});
   }
 
-  void on_checkpoint(std::int64_t step) override {
-    checkpoint_cost_ = seconds_since(checkpoint_start_);
-    last_checkpoint_ = Clock::now();
-    send("checkpoint", {{"step", step}});
-  }
-
-  bool wants_stop() override {
-    checkpoint_start_ = Clock::now();
-    return stop_requested();
-  }
+  bool wants_stop() override { return stop_requested(); }
 
   Json times() const {
-    return {{"seconds", seconds_since(start_)},
+    return {{"seconds", earlier_ + seconds_since(start_)},
+            {"checkpoints", clock_.count()},
+            {"checkpoint_seconds", clock_.spent()},
             {"tokens_per_second", tokens_per_second()},
             {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
   }
@@ -88,21 +85,31 @@ class Recorder : public TrainObserver {
   }
 
   const RunConfig& run_;
-  const RunDirectory& directory_;
+  const RunWriter& writer_;
   std::int64_t first_step_, last_step_ = first_step_;
-  Clock::time_point start_ = Clock::now(), last_progress_, last_checkpoint_ = start_, checkpoint_start_ = start_;
-  double checkpoint_cost_ = 0;
+  double earlier_;
+  CheckpointClock clock_;
+  Clock::time_point start_ = Clock::now(), last_progress_;
 };
 
-// Loads the checkpoint if there is a usable one; a damaged one costs the progress, not the run.
-void resume(Trainer& trainer, const RunDirectory& directory) {
-  if (!std::filesystem::exists(directory.checkpoint())) return;
+// The metrics up to the checkpoint, as it remembers them; their times from the file, where they survived.
+// Returns the seconds that the run had taken by then.
+double restore_metrics(const Trainer& trainer, const RunWriter& writer) {
+  std::map<std::int64_t, Json> times;
   try {
-    trainer.restore(directory.checkpoint());
-    directory.log(fmt::format("resumed from the checkpoint at step {}", trainer.position()));
-  } catch (const Error& error) {
-    directory.log(fmt::format("checkpoint not usable, starting over: {}", error.what()));
+    for (const Json& metric : writer.directory().metrics()) times[metric.at("step")] = metric.at("times");
+  } catch (const std::exception& error) {
+    writer.log(fmt::format("metrics.jsonl was damaged and is made again from the checkpoint: {}", error.what()));
   }
+  std::vector<Json> metrics;
+  double seconds = 0;
+  for (const Json& metric : trainer.metrics()) {
+    const Json time = times.contains(metric["step"]) ? times[metric["step"]] : Json::object();
+    seconds = std::max(seconds, time.value("seconds", 0.0));
+    metrics.push_back({{"step", metric["step"]}, {"split", "validation"}, {"values", metric["values"]}, {"times", time}});
+  }
+  if (!times.empty() || !metrics.empty()) writer.replace_metrics(metrics);
+  return seconds;
 }
 
 Json summary_of(const RunConfig& run, const TrainResult& result, const Json& times) {
@@ -113,37 +120,45 @@ Json summary_of(const RunConfig& run, const TrainResult& result, const Json& tim
           {"times", times}};
 }
 
+CheckpointClock clock_of(const Json& request, std::int64_t bytes) {
+  if (!request.contains("checkpoint_seconds")) return CheckpointClock(bytes);
+  return CheckpointClock(bytes, request["checkpoint_seconds"], std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 
 bool carry_out_run(const Json& request) {
   const RunConfig run = resolve_run(config_from_json(request.at("config"), "request"));
   const RunDirectory directory(request.at("directory").get<std::string>());
-  directory.create(run.json);
-  const auto lock = directory.lock();
-  directory.remove_summary();
-  directory.write_environment(fingerprint());
-  for (const std::string& warning : run.warnings) directory.log("warning: " + warning);
+  const RunWriter writer = RunWriter::begin(directory, run.json, request.value("attempt", std::int64_t{0}),
+                                            request.value("holder", "a worker on its own"));
+  writer.remove_summary();
+  writer.write_environment(fingerprint());
+  for (const std::string& warning : run.warnings) writer.log("warning: " + warning);
   try {
     Trainer trainer(run);
-    resume(trainer, directory);
-    directory.keep_metrics_until(trainer.position());
-    Recorder recorder(run, directory, trainer.position());
+    const CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(), writer.gate());
+    for (const std::string& note : trainer.recover(files).notes) writer.log(note);
+    const double seconds = restore_metrics(trainer, writer);
+    Recorder recorder(run, writer, trainer.position(), seconds, clock_of(request, trainer.checkpoint_bytes()));
     recorder.send("started", {{"step", trainer.position()},
                               {"steps", run.train.integer("steps")},
                               {"parameters", trainer.parameters().size()},
                               {"warnings", run.warnings}});
-    const TrainResult result = trainer.train(directory.checkpoint(), recorder);
+    const TrainResult result = trainer.train(files, recorder);
     if (result.outcome == Outcome::interrupted) {
-      directory.log(fmt::format("interrupted at step {}", trainer.position()));
+      writer.log(fmt::format("interrupted at step {}", trainer.position()));
       recorder.send("interrupted", {{"step", trainer.position()}});
       return false;
     }
     const Json summary = summary_of(run, result, recorder.times());
-    directory.write_summary(summary);
-    directory.log(fmt::format("{}: {}", summary["outcome"].get<std::string>(), result.reason));
+    writer.write_summary(summary);
+    writer.log(fmt::format("{}: {}", summary["outcome"].get<std::string>(), result.reason));
     recorder.send("done", {{"summary", summary}});
+  } catch (const StaleAttempt& error) {
+    send_event("lost", {{"id", run.id}, {"message", error.what()}});
   } catch (const std::exception& error) {
-    directory.log(fmt::format("failed: {}", error.what()));
+    writer.log(fmt::format("failed: {}", error.what()));
     throw;
   }
   return true;

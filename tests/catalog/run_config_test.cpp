@@ -80,5 +80,13 @@ TEST(RunConfig, CountsOfTheSpecification) {
   EXPECT_EQ(run.state(), 2 * 2 * 64 * 64);
 }
 
+// What a layer shares with the first of its kind depends on the layers of its own mixer, not on its depth.
+TEST(RunConfig, LayersCountThoseOfTheSameMixerBelow) {
+  const RunConfig run = from("[model]\nmixer = 'rwkv7+attention'\nlayers = 5\n");
+  std::vector<std::int64_t> earlier;
+  for (std::int64_t layer = 0; layer < 5; ++layer) earlier.push_back(run.context(layer).earlier);
+  EXPECT_EQ(earlier, (std::vector<std::int64_t>{0, 0, 1, 1, 2}));
+}
+
 }  // namespace
 }  // namespace mneme

@@ -7,10 +7,12 @@
 #include <signal.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "cli/command.h"
 #include "core/error.h"
+#include "core/safetensors.h"
 #include "core/subprocess.h"
 #include "store/sample_lab.h"
 
@@ -120,6 +122,18 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
       {{"bench", "mixer", "rnn", "--lengths", "8,8"}, 2, "[--lengths] got 8 twice"},
       {{"bench", "mixer", "rnn", "--batch", "0"}, 2, "[--batch]"},
       {{"sample", "mqra"}, 2, "did you mean 'mqar'?"},
+      {{"sweep", "demo", "--max-time", "soon"}, 2, "[--max-time] got 'soon', expected a time like 90s"},
+      {{"sweep", "demo", "--max-runs", "-1"}, 2, "[--max-runs]"},
+      {{"plan", "dmeo"}, 2, "did you mean 'demo'?"},
+      {{"plan", "demo", "--nodes", "0"}, 2, "[--nodes]"},
+      {{"export", "--format", "cvs"}, 2, "did you mean 'csv'?"},
+      {{"export", "--format", "tensorboard"}, 2, "expected a directory"},
+      {{"diff", "0123", "4567"}, 2, "no run starts with '0123'"},
+      {{"retry"}, 2, "got no run, expected some"},
+      {{"cancel", "state=runing", "lrr=3"}, 2, "unknown key 'lrr'"},
+      {{"window", "--low", "1", "--high", "0.1"}, 2, "expected two rates in ascending order"},
+      {{"window", "--rates", "1"}, 2, "[--rates]"},
+      {{"window", "train.batch=[1, 2]", "--rates", "4"}, 2, "other axes"},
   };
   for (const BadInput& bad : cases) {
     const ProcessResult result = mneme(bad.arguments);
@@ -280,6 +294,124 @@ TEST_F(App, CtrlCLeavesAResumableRun) {
   EXPECT_TRUE(signalled);
   EXPECT_EQ(process.exit_code(), 130);
   EXPECT_EQ(json({"runs"})["runs"][0]["state"], "interrupted");
+}
+
+TEST_F(App, APlanTellsWhatAStudyWillCost) {
+  const Json before = json({"plan", "demo", "--scale", "smoke", "--nodes", "3", "--jobs", "1"});
+  EXPECT_EQ(before["total"]["runs"], 4);
+  EXPECT_EQ(before["missing"]["runs"], 4);
+  EXPECT_EQ(before["total"]["tokens"], 4 * 20 * 8 * 8);
+  EXPECT_GT(before["seconds"].get<double>(), before["seconds_on_nodes"].get<double>());
+  EXPECT_EQ(before["measured"].size(), 1u);
+  ASSERT_EQ(mneme({"sweep", "demo", "--scale", "smoke", "--max-runs", "1"}).exit_code, 0);
+  const Json after = json({"plan", "demo", "--scale", "smoke", "--list", "--no-measure"});
+  EXPECT_EQ(after["missing"]["runs"], 3);
+  EXPECT_EQ(after["states"]["done"], 1);
+  EXPECT_EQ(after["runs"].size(), 4u);
+  EXPECT_TRUE(after["seconds"].is_number()) << "measured before, remembered";
+  EXPECT_THAT(mneme({"plan", "demo", "--scale", "smoke"}).out, HasSubstr("4 (3 new, 1 done); 3 to run"));
+}
+
+TEST_F(App, StatusTellsOfStudiesAndFailures) {
+  ASSERT_EQ(mneme({"sweep", "demo", "--scale", "smoke"}).exit_code, 0);
+  const RunConfig run = testing::sample_run();
+  sample.lab.run(run.id).create(run.json);
+  Json failure = testing::sample_summary(run, "failed", 0, 0);
+  failure["reason"] = "the worker ended badly";
+  RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
+  writer.write_summary(failure);
+  writer.log("its last words");
+  const Json status = json({"status"});
+  ASSERT_EQ(status["studies"].size(), 1u);
+  EXPECT_EQ(status["studies"][0]["states"]["done"], 4);
+  ASSERT_EQ(status["failures"].size(), 1u);
+  EXPECT_EQ(status["failures"][0]["reason"], "the worker ended badly");
+  EXPECT_THAT(status["failures"][0]["log"][0].get<std::string>(), HasSubstr("its last words"));
+  const std::string text = mneme({"status"}).out;
+  for (const char* expected : {"100 %", "1 failed", "its last words", "0 running"})
+    EXPECT_THAT(text, HasSubstr(expected));
+}
+
+TEST_F(App, CancelledRunsStaySoUntilTheyAreRetried) {
+  EXPECT_EQ(json({"cancel", "--study", "demo", "--scale", "smoke"})["cancelled"].size(), 4u);
+  const Json swept = json({"sweep", "demo", "--scale", "smoke"});
+  for (const Json& run : swept["runs"]) EXPECT_EQ(run["state"], "cancelled");
+  const std::string id = swept["runs"][0]["id"];
+  EXPECT_EQ(json({"cancel", id})["left"].size(), 1u) << "it is cancelled already";
+  EXPECT_EQ(json({"retry", id})["runnable"].size(), 1u);
+  const Json again = json({"sweep", "demo", "--scale", "smoke"});
+  EXPECT_EQ(again["runs"][0]["state"], "done");
+  EXPECT_EQ(again["runs"][1]["state"], "cancelled");
+  EXPECT_EQ(json({"retry", id})["left"].size(), 1u) << "what is done stays done";
+}
+
+TEST_F(App, DiffNamesFieldsAndTheStepWhereMetricsPart) {
+  for (const char* seed : {"train.seed=1", "train.seed=2"}) mneme(joined(joined({"train"}, kTiny), {seed}));
+  const Json runs = json({"runs"})["runs"];
+  const std::string a = runs[0]["id"], b = runs[1]["id"];
+  const Json diff = json({"diff", a, b});
+  bool seed_differs = false;
+  for (const Json& field : diff["config"]) seed_differs = seed_differs || field["path"] == "train.seed";
+  EXPECT_TRUE(seed_differs);
+  EXPECT_EQ(diff["metrics_part"]["step"], 1);
+  EXPECT_TRUE(json({"diff", a, a})["metrics_part"].is_null());
+  EXPECT_THAT(mneme({"diff", a, b}).out, HasSubstr("the metrics part at step 1"));
+}
+
+TEST_F(App, ExportsAreReadableByOthers) {
+  ASSERT_EQ(mneme(joined({"train"}, kTiny)).exit_code, 0);
+  const std::string id = testing::sample_run().id, out = (sample.directory / "out").string();
+  EXPECT_THAT(mneme({"export"}).out, HasSubstr(id + ",done,budget,mqar,attention,8,1,0.001,42,5,"));
+  EXPECT_THAT(mneme({"export", "--metrics"}).out, HasSubstr(id + ",1,validation,accuracy,"));
+  const Json line = parse_json(mneme({"export", id, "--format", "jsonl"}).out, "line");
+  EXPECT_EQ(line["metrics"].size(), 5u);
+  EXPECT_EQ(json({"export", id, "--format", "tensorboard", "--output", out})["files"].size(), 1u);
+  const Json weights = json({"export", "mixer=attention", "--format", "safetensors", "--output", out});
+  const Safetensors file = Safetensors::load(weights["files"][0].get<std::string>());
+  EXPECT_EQ(file.metadata().at("run"), id);
+  for (const auto& [name, tensor] : file.tensors())
+    EXPECT_FALSE(name.starts_with("param.") || name.starts_with("adam."));
+}
+
+TEST_F(App, AWindowIsSearchedWithTheRunsOfItsGridAndGoesOn) {
+  const std::vector<std::string> search =
+      joined(joined({"window", "--mixer", "attention", "--rates", "7", "--seeds", "1,2"}, kTiny),
+             {"--threshold", "0.01", "train.stop_at=0"});
+  const Json found = json(search);
+  EXPECT_EQ(found["runs_of_the_grid"], 14);
+  EXPECT_LE(found["runs_spent"], 7);
+  EXPECT_TRUE(std::filesystem::exists(sample.lab.reports() / "window-attention" / "window.json"));
+  const Json again = json(search);
+  EXPECT_EQ(again["runs"], found["runs"]);
+  EXPECT_EQ(json({"runs"})["matching"], found["runs_spent"]) << "nothing was trained twice";
+  const Json full = json(joined(search, {"--full"}));
+  EXPECT_EQ(full["runs_spent"], 14);
+  EXPECT_EQ(json({"runs", "--limit", "0"})["matching"], 14) << "the search's runs are the grid's";
+}
+
+TEST_F(App, TenThousandRunsAreListedAndFiltered) {
+  constexpr int kRuns = 10000;
+  // Without the syncs that make a run durable: ten thousand of them would take minutes.
+  for (int seed = 0; seed < kRuns; ++seed) {
+    const RunConfig run = testing::sample_run({"train.seed=" + std::to_string(seed)});
+    const Path directory = sample.lab.run(run.id).path();
+    std::filesystem::create_directory(directory);
+    std::ofstream(directory / "config.json") << canonical(run.json) << "\n";
+    std::ofstream(directory / "summary.json") << testing::sample_summary(run, "done", 0.5, 0.5).dump() << "\n";
+  }
+  json({"reindex"});
+  const auto seconds = [&](const std::vector<std::string>& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(mneme(arguments).exit_code, 0);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  EXPECT_EQ(json({"runs", "seed<10"})["matching"], 10);
+  const double listed = seconds({"runs"}),
+               filtered = seconds({"runs", "mixer=attention", "lr>1e-4", "outcome=done", "--sort=-seed"});
+  const double planned =
+      seconds(joined({"plan", "demo", "--no-measure", "--scale", "smoke", "train.seed=\"range(0, 5000, 1)\""}, {}));
+  std::printf("10,000 runs: listed in %.2f s, filtered and sorted in %.2f s, a study of 10,000 planned in %.2f s\n",
+              listed, filtered, planned);
 }
 
 TEST_F(App, AFullDiskStopsWithAClearMessage) {

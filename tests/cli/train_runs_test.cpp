@@ -25,11 +25,11 @@ TEST(TrainRuns, FilesAndAssignmentsAreToldApart) {
 }
 
 TEST(TrainRuns, ExitCodes) {
-  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::diverged)}, false, ""}), 0);
-  EXPECT_EQ(exit_code_of({{ended(RunState::failed, ErrorKind::io)}, false, ""}), 4);
-  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::failed, ErrorKind::io)}, false, ""}), 5);
-  EXPECT_EQ(exit_code_of({{ended(RunState::failed)}, true, ""}), 130);
-  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::fresh)}, false, "No space left"}), 4);
+  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::diverged)}, false, "", ""}), 0);
+  EXPECT_EQ(exit_code_of({{ended(RunState::failed, ErrorKind::io)}, false, "", ""}), 4);
+  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::failed, ErrorKind::io)}, false, "", ""}), 5);
+  EXPECT_EQ(exit_code_of({{ended(RunState::failed)}, true, "", ""}), 130);
+  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::fresh)}, false, "No space left", ""}), 4);
 }
 
 }  // namespace

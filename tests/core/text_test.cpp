@@ -98,5 +98,12 @@ TEST(Duration, RoundsAcrossUnits) {
   EXPECT_EQ(duration(1e300), "?");
 }
 
+TEST(Wrapped, BreaksAtSpacesAndIndentsWhatFollows) {
+  EXPECT_EQ(wrapped("one two three", 80, 2), "one two three");
+  EXPECT_EQ(wrapped("one two three", 11, 2), "one two\n  three");
+  EXPECT_EQ(wrapped("averyverylongword next", 8, 2), "averyverylongword\n  next");
+  EXPECT_EQ(wrapped("", 8, 2), "");
+}
+
 }  // namespace
 }  // namespace mneme

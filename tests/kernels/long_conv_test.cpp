@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/transformed_conv.h"
 
 namespace mneme::kernels {
 namespace {
@@ -55,6 +56,21 @@ TEST(KernelsLongConv, AgreesWithReferenceAtEverySizeAndAlignment) {
 TEST(KernelsLongConv, KernelMayBeShorterOrLongerThanTheSequence) {
   for (const std::size_t taps : {1, 2, 3, 4, 5, 8, 13, 36, 37, 38, 50})
     EXPECT_TRUE(agrees(long_conv, long_conv_backward, {3, 37, taps, 5}, 0)) << taps << " taps";
+}
+
+TEST(KernelsLongConv, TransformsAgreeWithReferenceAtEverySize) {
+  for (const std::size_t channels : {1, 15, 16, 17, 33})
+    for (const std::size_t length : {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 130, 257})
+      for (const std::size_t taps : {std::size_t{1}, length, length / 2 + 1, length + 3})
+        EXPECT_TRUE(agrees(transformed_conv, transformed_conv_backward, {2, length, taps, channels}, length % 3))
+            << channels << " channels, " << length << " steps, " << taps << " taps";
+}
+
+TEST(KernelsLongConv, ChoosesTransformsForLongSequencesOnly) {
+  EXPECT_TRUE(long_conv_is_direct({1, 512, 512, 1}));
+  EXPECT_TRUE(long_conv_is_direct({1, 100000, 4, 1}));
+  EXPECT_FALSE(long_conv_is_direct({1, 1024, 1024, 1}));
+  EXPECT_TRUE(agrees(long_conv, long_conv_backward, {1, 1030, 1030, 3}, 0));
 }
 
 TEST(KernelsLongConv, LaterTokensDoNotChangeTheBitsOfEarlierOutputs) {
@@ -110,6 +126,13 @@ TEST(KernelsLongConv, PlantedFaultsAreRejected) {
     std::swap(a.dk[0], a.dk[a.sizes.channels]);
   };
   for (const Forward& wrong : {zeros, lost_tap}) EXPECT_FALSE(agrees(wrong, long_conv_backward, sizes, 0));
+  const Forward short_circle = [](const LongConvArguments& a) {
+    auto wrapped = a;
+    wrapped.sizes.length = a.sizes.length - 1;
+    std::fill(a.y, a.y + a.sizes.batch * a.sizes.length * a.sizes.channels, 0.0F);
+    transformed_conv(wrapped);
+  };
+  EXPECT_FALSE(agrees(short_circle, transformed_conv_backward, sizes, 0));
   for (const Backward& wrong : {last_sequence_only, gradients_swapped})
     EXPECT_FALSE(agrees(long_conv, wrong, sizes, 0));
 }

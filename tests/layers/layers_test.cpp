@@ -26,16 +26,17 @@ const std::map<std::string, Folders> kAllowed = {
     {"tasks", {"core"}},
     {"catalog", {"core", "tasks"}},
     {"mixers", {"core", "kernels", "catalog"}},
+    {"check", {"core", "catalog", "mixers"}},
     {"models", {"core", "kernels", "catalog", "mixers"}},
     {"train", {"core", "kernels", "tasks", "catalog", "mixers", "models"}},
     {"store", {"core"}},
     {"study", {"core", "tasks", "catalog", "store"}},
     {"report", {"core", "tasks", "catalog", "store", "study"}},
     {"serve", {"core", "tasks", "catalog", "store", "study", "report"}},
-    {"worker", {"core", "kernels", "tasks", "catalog", "mixers", "models", "train", "store"}},
+    {"worker", {"core", "kernels", "tasks", "catalog", "mixers", "models", "train", "store", "check"}},
     {"cli", {"core", "tasks", "catalog", "store", "study", "report", "serve"}},
 };
-const Folders kTorchFolders = {"mixers", "models", "train", "worker"};
+const Folders kTorchFolders = {"mixers", "check", "models", "train", "worker"};
 
 // Relative path ("src/core/text.cpp") -> text.
 using Sources = std::map<std::string, std::string>;

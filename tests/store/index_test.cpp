@@ -63,6 +63,24 @@ TEST(Index, KnowsARunAfterUpdate) {
   EXPECT_THAT(index.notices(), IsEmpty());
 }
 
+TEST(Index, HoldsEveryEvaluation) {
+  const SampleLab sample;
+  const RunConfig run = sample_run();
+  {
+    const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
+    for (int step = 1; step <= 3; ++step)
+      writer.append_metric({{"step", step}, {"split", "validation"}, {"values", {{"accuracy", 0.25 * step}}},
+                            {"times", {{"seconds", 1.0 * step}}}});
+  }
+  Index index = Index::open(sample.lab);
+  ASSERT_EQ(index.metrics(run.id).size(), 3u);
+  EXPECT_EQ(index.metrics(run.id)[2].step, 3);
+  EXPECT_EQ(index.metrics(run.id)[2].values, "{\"accuracy\":0.75}");
+  EXPECT_EQ(index.metrics(run.id)[2].seconds, 3.0);
+  std::filesystem::remove_all(sample.lab.run(run.id).path());
+  EXPECT_THAT(Index::open(sample.lab).metrics(run.id), IsEmpty());
+}
+
 TEST(Index, FiltersAndSortsByColumnsAndConfiguration) {
   const SampleLab sample;
   const std::string a = sample.add_done({"train.lr=1e-3", "train.seed=1"}, 0.9, 0.9);
@@ -115,14 +133,14 @@ TEST(Index, FollowsARunThatHasNotEnded) {
   directory.create(run.json);
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::fresh);
   {
-    const auto lock = directory.lock();
+    const RunWriter writer = RunWriter::begin(directory, run.json, 0, "test");
     EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::running);
   }
   write_file_atomically(directory.checkpoint(), "x");
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::interrupted);
-  directory.write_summary(sample_summary(run, "failed", 0.1, 0));
+  testing::put_summary(directory, run, sample_summary(run, "failed", 0.1, 0));
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::failed);
-  directory.write_summary(sample_summary(run, "diverged", 0.1, 0));
+  testing::put_summary(directory, run, sample_summary(run, "diverged", 0.1, 0));
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::diverged);
 }
 

@@ -41,11 +41,11 @@ TEST(RunRecord, OfARunUnderWayHasItsLatestEvaluation) {
   directory.create(run.json);
   EXPECT_EQ(read_record(directory).state, RunState::fresh);
   EXPECT_EQ(read_record(directory).validation_accuracy, std::nullopt);
-  directory.append_metric(
+  const RunWriter writer = RunWriter::begin(directory, run.json, 0, "test");
+  writer.append_metric(
       {{"step", 2}, {"split", "validation"}, {"values", {{"accuracy", 0.25}}}, {"times", {{"seconds", 1.0}}}});
-  directory.append_metric(
+  writer.append_metric(
       {{"step", 4}, {"split", "validation"}, {"values", {{"accuracy", 0.5}}}, {"times", {{"seconds", 2.0}}}});
-  const auto lock = directory.lock();
   const RunRecord record = read_record(directory);
   EXPECT_EQ(record.state, RunState::running);
   EXPECT_EQ(record.validation_accuracy, 0.5);
@@ -60,7 +60,7 @@ TEST(RunRecord, NumbersThatWereNotFiniteAreAbsent) {
   sample.lab.run(run.id).create(run.json);
   Json summary = sample_summary(run, "diverged", 0, 0);
   summary["values"]["validation"]["accuracy"] = nullptr;
-  sample.lab.run(run.id).write_summary(summary);
+  testing::put_summary(sample.lab.run(run.id), run, summary);
   const RunRecord record = read_record(sample.lab.run(run.id));
   EXPECT_EQ(record.state, RunState::diverged);
   EXPECT_EQ(record.validation_accuracy, std::nullopt);

@@ -6,6 +6,7 @@
 
 #include "catalog/run_config.h"
 #include "store/lab.h"
+#include "store/run_writer.h"
 #include "support/temporary_directory.h"
 
 namespace mneme::testing {
@@ -29,6 +30,11 @@ inline Json sample_summary(const RunConfig& run, const std::string& outcome, dou
           {"times", {{"seconds", 1.5}, {"tokens_per_second", 100.0}}}};
 }
 
+// As a worker on its own would.
+inline void put_summary(const RunDirectory& directory, const RunConfig& run, const Json& summary) {
+  RunWriter::begin(directory, run.json, 0, "test").write_summary(summary);
+}
+
 class SampleLab {
  public:
   SampleLab() : lab(directory / "lab") { lab.create(); }
@@ -38,7 +44,8 @@ class SampleLab {
                        double test = 0.5) const {
     const RunConfig run = sample_run(overrides);
     lab.run(run.id).create(run.json);
-    lab.run(run.id).write_summary(sample_summary(run, "done", validation, test));
+    write_file_atomically(lab.run(run.id).path() / "summary.json",
+                          sample_summary(run, "done", validation, test).dump());
     return run.id;
   }
 

@@ -16,9 +16,10 @@ TEST(FailureRecord, KeepsTheReasonAndTheLastMetrics) {
   const RunConfig run = sample_run();
   const RunDirectory directory = sample.lab.run(run.id);
   directory.create(run.json);
-  directory.append_metric(
-      {{"step", 3}, {"split", "validation"}, {"values", {{"accuracy", 0.25}}}, {"times", {{"seconds", 2.0}}}});
-  EXPECT_EQ(record_failure(directory, run, "the worker was killed"), "");
+  RunWriter::begin(directory, run.json, 1, "test")
+      .append_metric(
+          {{"step", 3}, {"split", "validation"}, {"values", {{"accuracy", 0.25}}}, {"times", {{"seconds", 2.0}}}});
+  EXPECT_EQ(record_ending(directory, run.id, 1, {.reason = "the worker was killed"}), "");
   const Json summary = directory.summary().value();
   EXPECT_EQ(summary["outcome"], "failed");
   EXPECT_EQ(summary["reason"], "the worker was killed");
@@ -28,18 +29,30 @@ TEST(FailureRecord, KeepsTheReasonAndTheLastMetrics) {
   EXPECT_EQ(directory.state(), RunState::failed);
 }
 
-TEST(FailureRecord, LeavesAnEndedRunAndALockedOneAlone) {
+TEST(FailureRecord, CountsDeaths) {
+  const SampleLab sample;
+  const RunConfig run = sample_run();
+  const RunDirectory directory = sample.lab.run(run.id);
+  directory.create(run.json);
+  EXPECT_EQ(record_death(directory, 1, {"it died"}), 1);
+  EXPECT_EQ(record_death(directory, 2, {"it died"}), 2);
+  { const RunWriter next = RunWriter::begin(directory, run.json, 3, "test"); }
+  EXPECT_EQ(record_death(directory, 3, {"it died"}), 3);
+  EXPECT_EQ(directory.last_log_lines(10).size(), 3u);
+}
+
+TEST(FailureRecord, LeavesAnEndedRunAndANewerAttemptAlone) {
   const SampleLab sample;
   const RunConfig run = sample_run();
   const RunDirectory directory = sample.lab.run(run.id);
   directory.create(run.json);
   {
-    const auto lock = directory.lock();
-    EXPECT_NE(record_failure(directory, run, "x"), "");
+    const RunWriter other = RunWriter::begin(directory, run.json, 2, "test");
+    EXPECT_NE(record_ending(directory, run.id, 1, {.reason = "x"}), "");
     EXPECT_FALSE(directory.summary());
   }
-  directory.write_summary(sample_summary(run, "done", 1, 1));
-  EXPECT_EQ(record_failure(directory, run, "x"), "");
+  testing::put_summary(directory, run, sample_summary(run, "done", 1, 1));
+  EXPECT_EQ(record_ending(directory, run.id, 3, {.reason = "x"}), "");
   EXPECT_EQ(directory.state(), RunState::done);
 }
 
@@ -47,7 +60,7 @@ TEST(FailureRecord, ADirectoryThatIsAFileIsReported) {
   const SampleLab sample;
   const RunConfig run = sample_run();
   write_file_atomically(sample.lab.run(run.id).path(), "a file");
-  EXPECT_NE(record_failure(sample.lab.run(run.id), run, "x"), "");
+  EXPECT_NE(record_ending(sample.lab.run(run.id), run.id, 1, {.reason = "x"}), "");
 }
 
 }  // namespace

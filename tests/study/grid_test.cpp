@@ -90,7 +90,7 @@ TEST(Grid, TwoPointsThatAreOneRunAreNamed) {
 
 TEST(Grid, AHugeGridIsRefusedBeforeItIsMade) {
   EXPECT_EQ(message("train.seed = \"range(0, 100000, 1)\"\ntrain.lr = \"logspace(1e-6, 1, 10000)\""),
-            "[study.toml] a grid of 1e+09 runs (10,000 train.lr x 100,000 train.seed), expected at most 1,000,000");
+            "[study.toml:6:7] a grid of 1e+09 runs (10,000 train.lr x 100,000 train.seed), expected at most 1,000,000");
 }
 
 TEST(Grid, AFieldThatTakesAListIsAnAxisOnlyWithListsInside) {

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
+#include "store/claims.h"
 #include "store/sample_lab.h"
+#include "study/failure_record.h"
 
 namespace mneme {
 namespace {
@@ -65,13 +68,21 @@ std::vector<RunConfig> seeds(int count, const std::string& steps = "train.steps=
   return runs;
 }
 
+ExecutorOptions options(int jobs, int attempts = 1, const Path& worker = kWorker) {
+  ExecutorOptions result;
+  result.jobs = jobs;
+  result.worker = worker;
+  result.attempts = attempts;
+  return result;
+}
+
 class LocalExecutor : public ::testing::Test {
  protected:
   ExecutionResult run(const std::vector<RunConfig>& runs, int jobs = 2, int attempts = 1) {
     watcher.starts.clear();
     watcher.ends.clear();
     watcher.skips.clear();
-    return execute(runs, sample.lab, &index, {jobs, kWorker, attempts}, watcher);
+    return execute(runs, sample.lab, &index, options(jobs, attempts), watcher);
   }
 
   SampleLab sample;
@@ -118,7 +129,7 @@ TEST_F(LocalExecutor, OneWorkerOrTwoGiveTheSameBits) {
   run(runs, 2);
   const SampleLab other;
   Watcher silent;
-  execute(runs, other.lab, nullptr, {1, kWorker, 1}, silent);
+  execute(runs, other.lab, nullptr, options(1), silent);
   for (const RunConfig& one : runs) {
     const Json two_workers = deterministic_part(sample.lab.run(one.id));
     EXPECT_EQ(two_workers, deterministic_part(other.lab.run(one.id)));
@@ -159,6 +170,86 @@ TEST_F(LocalExecutor, AFailedRunIsTriedAsOftenAsAsked) {
   EXPECT_THAT(watcher.notes, Contains(HasSubstr("tried again")));
 }
 
+TEST_F(LocalExecutor, ARunThatKillsThreeWorkersIsSetAsideAndTheOthersFinish) {
+  const auto runs = seeds(3, "train.steps=400");
+  int kills = 0;
+  watcher.start = [&](const RunConfig& started) {
+    if (started.id != runs[1].id) return;
+    ::kill(our_children().front(), SIGKILL);
+    ++kills;
+  };
+  // Twice in one command, the third time in another: deaths are remembered with the run.
+  ExecutionResult result = run(runs, 1, 2);
+  EXPECT_EQ(result.runs[1].state, RunState::failed);
+  EXPECT_FALSE(sample.lab.run(runs[1].id).set_aside());
+  result = run(runs, 1, 5);
+  EXPECT_EQ(kills, kMostDeaths);
+  EXPECT_EQ(result.runs[1].state, RunState::failed);
+  EXPECT_THAT(result.runs[1].reason, HasSubstr("set aside after killing 3 workers"));
+  EXPECT_TRUE(sample.lab.run(runs[1].id).set_aside());
+  EXPECT_EQ(result.count(RunState::done), 2u);
+  result = run(runs, 1, 5);
+  EXPECT_EQ(kills, kMostDeaths) << "it is not tried again by itself";
+  EXPECT_TRUE(result.runs[1].elsewhere);
+}
+
+TEST_F(LocalExecutor, AWorkerThatHangsLosesItsRun) {
+  const auto runs = seeds(1, "train.steps=400");
+  bool stopped = false;
+  watcher.start = [&](const RunConfig&) {
+    if (!std::exchange(stopped, true)) ::kill(our_children().front(), SIGSTOP);
+  };
+  ExecutorOptions hasty = options(1, 2);
+  hasty.lease = 2;
+  const ExecutionResult result = execute(runs, sample.lab, &index, hasty, watcher);
+  EXPECT_EQ(result.count(RunState::done), 1u);
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("no sign of life for 2 s")));
+}
+
+TEST_F(LocalExecutor, TheLongestRunsComeFirst) {
+  std::vector<RunConfig> runs;
+  for (const char* steps : {"train.steps=3", "train.steps=9", "train.steps=6"}) runs.push_back(sample_run({steps}));
+  run(runs, 1);
+  EXPECT_THAT(watcher.starts, ElementsAre(runs[1].id, runs[2].id, runs[0].id));
+}
+
+TEST_F(LocalExecutor, LimitsEndItEarlyAndTheRestIsRunLater) {
+  const auto runs = seeds(3);
+  ExecutorOptions limited = options(1);
+  limited.max_runs = 2;
+  ExecutionResult result = execute(runs, sample.lab, &index, limited, watcher);
+  EXPECT_EQ(result.limit, "--max-runs");
+  EXPECT_EQ(result.count(RunState::done), 2u);
+  EXPECT_EQ(result.count(RunState::fresh), 1u);
+  EXPECT_FALSE(result.interrupted);
+
+  const auto longer = seeds(1, "train.steps=1000000");
+  ExecutorOptions timed = options(1);
+  timed.max_seconds = 2;
+  result = execute(longer, sample.lab, &index, timed, watcher);
+  EXPECT_EQ(result.limit, "--max-time");
+  EXPECT_EQ(result.runs[0].state, RunState::interrupted);
+  EXPECT_GT(index.find(longer[0].id)->steps, 0) << "the checkpoint says how far it came";
+  EXPECT_EQ(run(runs).count(RunState::done), 3u);
+}
+
+TEST_F(LocalExecutor, ACancelledRunEndsAndStaysSo) {
+  const auto runs = seeds(2, "train.steps=1000000");
+  const auto cancel = [&](const RunConfig& started) {
+    const RunDirectory directory = sample.lab.run(started.id);
+    const auto claims = open_claims(sample.lab.claims(), {.holder = "somebody"});
+    const std::int64_t attempt = claims->seize(started.id, directory.attempt().number);
+    EXPECT_EQ(record_ending(directory, started.id, attempt, {.outcome = "cancelled", .reason = "test"}), "");
+    claims->release(started.id, attempt);
+  };
+  watcher.during = [&](const RunConfig& running, const RunProgress&) {
+    if (sample.lab.run(running.id).state() == RunState::running) cancel(running);
+  };
+  const ExecutionResult result = run(runs, 1);
+  EXPECT_EQ(result.count(RunState::cancelled), 2u);
+  EXPECT_THAT(our_children(), IsEmpty());
+}
+
 TEST_F(LocalExecutor, CtrlCLeavesARunThatGoesOnToTheSameEnd) {
   const auto runs = seeds(2, "train.steps=3000");
   bool stopped = false;
@@ -180,7 +271,7 @@ TEST_F(LocalExecutor, CtrlCLeavesARunThatGoesOnToTheSameEnd) {
   EXPECT_GT(watcher.first_steps.at(0), 10);
   const SampleLab other;
   Watcher silent;
-  execute(runs, other.lab, nullptr, {1, kWorker, 1}, silent);
+  execute(runs, other.lab, nullptr, options(1), silent);
   EXPECT_EQ(deterministic_part(sample.lab.run(runs[0].id)), deterministic_part(other.lab.run(runs[0].id)));
 }
 
@@ -217,13 +308,13 @@ TEST_F(LocalExecutor, AWorkerStoppedBySomebodyElseIsReplaced) {
 TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
   const auto runs = seeds(2);
   sample.lab.run(runs[0].id).create(runs[0].json);
-  std::optional<RunDirectory::Lock> lock(sample.lab.run(runs[0].id).lock());
+  auto other = std::make_unique<RunWriter>(RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json, 0, "test"));
   bool other_ended = false;
   watcher.tick = [&] {
     // Only when everything else is done does the other process let go.
     if (std::find(watcher.ends.begin(), watcher.ends.end(), runs[1].id) == watcher.ends.end()) return;
-    other_ended = lock.has_value() || other_ended;
-    lock.reset();
+    other_ended = other || other_ended;
+    other.reset();
   };
   const ExecutionResult result = run(runs, 2);
   EXPECT_TRUE(other_ended);
@@ -235,12 +326,12 @@ TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
 TEST_F(LocalExecutor, ARunThatAnotherProcessEndsIsTakenFromIt) {
   const auto runs = seeds(1);
   sample.lab.run(runs[0].id).create(runs[0].json);
-  std::optional<RunDirectory::Lock> lock(sample.lab.run(runs[0].id).lock());
+  auto other = std::make_unique<RunWriter>(RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json, 0, "test"));
   int ticks = 0;
   watcher.tick = [&] {
     if (++ticks != 3) return;
-    sample.lab.run(runs[0].id).write_summary(testing::sample_summary(runs[0], "done", 1, 1));
-    lock.reset();
+    other->write_summary(testing::sample_summary(runs[0], "done", 1, 1));
+    other.reset();
   };
   const ExecutionResult result = run(runs);
   EXPECT_EQ(result.count(RunState::done), 1u);
@@ -278,7 +369,7 @@ TEST_F(LocalExecutor, AWorkerThatCannotStartIsAnErrorAndNoFailedRun) {
   const auto runs = seeds(1);
   for (const char* broken : {"/bin/false", "/nowhere/mneme-worker"}) {
     try {
-      execute(runs, sample.lab, &index, {1, broken, 1}, watcher);
+      execute(runs, sample.lab, &index, options(1, 1, broken), watcher);
       ADD_FAILURE() << broken << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::io);
@@ -290,12 +381,12 @@ TEST_F(LocalExecutor, AWorkerThatCannotStartIsAnErrorAndNoFailedRun) {
 
 TEST_F(LocalExecutor, AWorkerThatTalksNonsenseFailsItsRun) {
   const Path fake = sample.directory / "worker";
-  write_file_atomically(fake,
-                        "#!/bin/sh\necho '{\"event\":\"ready\"}'\nread request\necho 'Segmentation fault'\nsleep 60\n");
+  write_file_atomically(
+      fake, "#!/bin/sh\necho '{\"event\":\"ready\"}'\nread request\necho 'Segmentation fault'\nsleep 600\n");
   std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
   const auto runs = seeds(1);
   sample.lab.run(runs[0].id).create(runs[0].json);
-  const ExecutionResult result = execute(runs, sample.lab, &index, {1, fake, 1}, watcher);
+  const ExecutionResult result = execute(runs, sample.lab, &index, options(1, 1, fake), watcher);
   EXPECT_EQ(result.runs[0].state, RunState::failed);
 }
 

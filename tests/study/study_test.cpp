@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "core/error.h"
 #include "support/temporary_directory.h"
 
@@ -87,6 +90,90 @@ TEST(Study, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(message("a = ["), HasSubstr("not valid TOML"));
   EXPECT_EQ(message(kStudy, {"lapto", {}}), "[windows.toml] unknown scale 'lapto', did you mean 'laptop'?");
   EXPECT_EQ(message("title = \"x\"", {"laptop", {}}), "[windows.toml] unknown scale 'laptop'; this study has none");
+}
+
+std::vector<std::string> cells(const std::string& text) {
+  std::vector<std::string> found;
+  const Study study = parse_study(text, "windows.toml");
+  for (const RunConfig& run : study.runs)
+    found.push_back(run.model.text("mixer") + " " + Json(run.train.real("lr")).dump() + " " +
+                    std::to_string(run.task.integer("length")));
+  return found;
+}
+
+const std::string kAxes =
+    "[task]\nlength = [32, 64]\nvocab = 128\n[model]\nmixer = [\"attention\", \"rnn\"]\n[train]\nlr = [0.1, 0.2]\n";
+
+TEST(Study, ExcludeTakesPointsOut) {
+  EXPECT_EQ(cells(kAxes).size(), 8u);
+  EXPECT_THAT(
+      cells(kAxes + "[[exclude]]\nmodel.mixer = \"rnn\"\ntrain.lr = \"> 0.15\"\n[[exclude]]\ntask.length = [64]\n"),
+      ElementsAre("attention 0.1 32", "attention 0.2 32", "rnn 0.1 32"));
+  // On a field that has its default, and on one that only some runs have.
+  EXPECT_EQ(cells(kAxes + "[[exclude]]\ntrain.batch = 64\ntrain.lr = 0.1\n").size(), 4u);
+  EXPECT_EQ(cells(kAxes + "[[exclude]]\nmodel.attention.num_heads = \">= 1\"\n").size(), 4u);
+}
+
+TEST(Study, WhatCannotWorkMayBeExcluded) {
+  const std::string impossible = "[task]\nlength = [8, 64]\npairs = [2, 16]\nvocab = 128\n";
+  EXPECT_THAT(message(impossible), HasSubstr("[windows.toml:3"));
+  EXPECT_EQ(parse_study(impossible + "[[exclude]]\ntask.length = 8\ntask.pairs = 16\n", "windows.toml").runs.size(),
+            3u);
+}
+
+TEST(Study, IncludeAddsAGridThatRulesDoNotTouch) {
+  const std::string text =
+      kAxes + "[[exclude]]\nmodel.mixer = \"rnn\"\n[[include]]\nmodel = { mixer = \"rnn\" }\ntrain = { lr = 0.3 }\n";
+  EXPECT_THAT(cells(text), ElementsAre("attention 0.1 32", "attention 0.2 32", "attention 0.1 64", "attention 0.2 64",
+                                       "rnn 0.3 32", "rnn 0.3 64"));
+  // What is there already is there once.
+  EXPECT_EQ(cells(kAxes + "[[include]]\ntrain = { lr = 0.1 }\n").size(), 8u);
+}
+
+TEST(Study, ZippedAxesVaryTogether) {
+  const std::string zip = "zip = [[\"task.length\", \"train.lr\"]]\n";
+  EXPECT_THAT(cells(zip + kAxes), ElementsAre("attention 0.1 32", "attention 0.2 64", "rnn 0.1 32", "rnn 0.2 64"));
+  // At a scale that has single values there is nothing to zip.
+  EXPECT_EQ(parse_study(zip + kAxes + "[scale.smoke]\ntask = { length = 32 }\ntrain = { lr = 0.1 }\n", "w.toml",
+                        {"smoke", {}})
+                .runs.size(),
+            2u);
+}
+
+// Line 15 of the promises: every mistake with its place and what was expected.
+TEST(Study, WrongRulesAreNamedWithTheirPlace) {
+  EXPECT_EQ(
+      message("zip = [[\"task.length\", \"train.lr\"]]\n[task]\nlength = [32, 64]\n[train]\nlr = [0.1, 0.2, 0.3]\n"),
+      "[windows.toml:1:1] zip: task.length has 2 values and train.lr has 3, expected lists of one length");
+  EXPECT_EQ(message("zip = [[\"task.length\", \"train.lr\"]]\n[task]\nlength = [32, 64]\n"),
+            "[windows.toml:1:1] zip: train.lr is not an axis, expected a field with a list");
+  EXPECT_THAT(message("zip = 3"), HasSubstr("[windows.toml:1:1] zip: got 3, expected lists of paths"));
+  EXPECT_EQ(message(kAxes + "[[exclude]]\nmodel.mixr = \"rnn\"\n"),
+            "[windows.toml:9:7] exclude: no run of this study has a field 'model.mixr', did you mean 'model.mixer'?");
+  EXPECT_THAT(message(kAxes + "[[exclude]]\n"), HasSubstr("a rule without conditions"));
+  EXPECT_THAT(message(kAxes + "[[exclude]]\ntrain.lr = \"=< 3\"\n"),
+              HasSubstr("expected a value, a list, or a comparison"));
+  EXPECT_THAT(message(kAxes + "[[exclude]]\ntrain.lr = \"> 0\"\n"), HasSubstr("all 8 runs are excluded"));
+  EXPECT_THAT(message(kAxes + "[[include]]\ntrian = { lr = 1 }\n"),
+              HasSubstr("include: unknown key 'trian', did you mean 'train'?"));
+  EXPECT_THAT(message("exclude = 3"), HasSubstr("expected tables [[exclude]]"));
+  EXPECT_THAT(message("[train]\nlr = [0.1, 0.1]\n"), HasSubstr("stands twice"));
+  EXPECT_THAT(message("[train]\nlr = []\n"), HasSubstr("[windows.toml:2:1] train.lr: an empty list"));
+  EXPECT_THAT(message("[train]\nlr = \"fast\"\n"),
+              HasSubstr("[windows.toml:2:1] train.lr: got \"fast\", expected a number"));
+  const std::string thousand = "\"range(1, 1001, 1)\"";
+  const std::string huge =
+      message("[train]\nseed = " + thousand + "\nsteps = " + thousand + "\nbatch = " + thousand + "\n");
+  EXPECT_THAT(huge, HasSubstr("a grid of 1e+09 runs"));
+  EXPECT_THAT(huge, HasSubstr("[windows.toml:4:1]"));
+}
+
+TEST(Study, SeedsArePairedAcrossMixers) {
+  const Study study = parse_study(kAxes + "seed = [1, 2]\n", "windows.toml");
+  std::map<std::pair<std::int64_t, std::int64_t>, std::set<std::int64_t>> data;
+  for (const RunConfig& run : study.runs)
+    data[{run.train.integer("seed"), run.task.integer("length")}].insert(run.train.integer("data_seed"));
+  for (const auto& [key, seeds] : data) EXPECT_EQ(seeds.size(), 1u) << "other data for the same seed";
 }
 
 TEST(Study, IsLoadedFromAFile) {

@@ -6,29 +6,38 @@ namespace mneme {
 namespace {
 
 // The head in chunks against cross entropy over all rows at once; sizes make several chunks with a rest.
-TEST(HeadLoss, EqualsPlainCrossEntropy) {
-  torch::manual_seed(3);
-  const std::int64_t R = 150, D = 12, V = 4099;
-  const torch::Tensor h = torch::randn({R, D}).requires_grad_(true), E = torch::randn({V, D}).requires_grad_(true);
-  const torch::Tensor labels = torch::randint(V, {R});
-  const torch::Tensor loss = torch::cross_entropy_loss(torch::mm(h, E.t()), labels);
-  loss.backward();
-  const torch::Tensor dh = h.grad().clone(), dE = E.grad().clone();
+TEST(HeadLoss, EqualsPlainCrossEntropyWithAndWithoutBias) {
+  for (const bool biased : {false, true}) {
+    torch::manual_seed(3);
+    const std::int64_t R = 150, D = 12, V = 4099;
+    const torch::Tensor h = torch::randn({R, D}).requires_grad_(true), E = torch::randn({V, D}).requires_grad_(true);
+    const torch::Tensor b = biased ? torch::randn({V}).requires_grad_(true) : torch::Tensor();
+    const torch::Tensor logits = biased ? torch::addmm(b, h, E.t()) : torch::mm(h, E.t());
+    const torch::Tensor labels = torch::randint(V, {R});
+    const torch::Tensor loss = torch::cross_entropy_loss(logits, labels);
+    loss.backward();
+    const torch::Tensor dh = h.grad().clone(), dE = E.grad().clone();
 
-  const torch::Tensor small = labels.to(torch::kInt32);
-  const std::span answers(small.data_ptr<std::int32_t>(), static_cast<std::size_t>(R));
-  E.mutable_grad() = torch::ones_like(E);  // the head adds to what is there
-  LossHead head;
-  torch::Tensor rows_gradient;
-  const HeadResult result = head.train(h.detach(), E, answers, 1.0 / R, rows_gradient);
-  EXPECT_NEAR(result.loss_sum / R, loss.item<double>(), 1e-5);
-  EXPECT_TRUE(torch::allclose(rows_gradient, dh, 1e-4, 1e-7));
-  EXPECT_TRUE(torch::allclose(E.grad() - 1, dE, 1e-3, 1e-6));
-  EXPECT_EQ(result.correct, (torch::mm(h, E.t()).argmax(1) == labels).sum().item<std::int64_t>());
+    const torch::Tensor small = labels.to(torch::kInt32);
+    const std::span answers(small.data_ptr<std::int32_t>(), static_cast<std::size_t>(R));
+    const torch::Tensor db = biased ? b.grad().clone() : torch::Tensor();
+    E.mutable_grad() = torch::ones_like(E);  // the head adds to what is there
+    if (biased) b.mutable_grad() = torch::ones_like(b);
+    LossHead head;
+    torch::Tensor rows_gradient;
+    const HeadResult result = head.train(h.detach(), E, answers, 1.0 / R, rows_gradient, b);
+    EXPECT_NEAR(result.loss_sum / R, loss.item<double>(), 1e-5);
+    EXPECT_TRUE(torch::allclose(rows_gradient, dh, 1e-4, 1e-7));
+    EXPECT_TRUE(torch::allclose(E.grad() - 1, dE, 1e-3, 1e-6));
+    if (biased) {
+      EXPECT_TRUE(torch::allclose(b.grad() - 1, db, 1e-3, 1e-6));
+    }
+    EXPECT_EQ(result.correct, (logits.argmax(1) == labels).sum().item<std::int64_t>());
 
-  const HeadResult again = head.evaluate(h.detach(), E, answers);
-  EXPECT_EQ(again.loss_sum, result.loss_sum);
-  EXPECT_EQ(again.predictions, result.predictions);
+    const HeadResult again = head.evaluate(h.detach(), E, answers, b);
+    EXPECT_EQ(again.loss_sum, result.loss_sum);
+    EXPECT_EQ(again.predictions, result.predictions);
+  }
 }
 
 }  // namespace

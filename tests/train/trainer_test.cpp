@@ -22,7 +22,7 @@ struct Listener : TrainObserver {
   void on_step(const Progress& progress) override { step = progress.step; }
   void on_metric(std::int64_t at, const Json& values) override { metrics.push_back({at, values}); }
   bool wants_checkpoint() override { return false; }
-  void on_checkpoint(std::int64_t) override {}
+  void on_checkpoint(std::int64_t, double) override {}
   bool wants_stop() override { return step == stop_after; }
 };
 
@@ -79,6 +79,23 @@ TEST(Trainer, DivergenceIsAnOutcomeWithTheLastFiniteMetrics) {
   EXPECT_EQ(result.outcome, Outcome::diverged);
   EXPECT_FALSE(result.values.contains("test"));
   for (const Json& metric : listener.metrics) EXPECT_TRUE(metric[1]["loss"].is_number());
+}
+
+TEST(Trainer, GivesUpWhereThereIsNoHope) {
+  const testing::TemporaryDirectory directory;
+  const RunConfig run = tiny("lr = 0.0\ngive_up_after = 0.5\ngive_up_below = 0.99\n");
+  Listener listener;
+  const TrainResult result = Trainer(run).train(directory / "c", listener);
+  EXPECT_EQ(result.outcome, Outcome::done);
+  EXPECT_EQ(result.reason, "hopeless");
+  EXPECT_EQ(result.values["step"], 8);  // the first evaluation after half of 12 steps
+  EXPECT_TRUE(result.values.contains("test"));
+  // A crash between the last checkpoint and the summary comes to the same end.
+  Trainer again(run);
+  again.restore(directory / "c");
+  EXPECT_EQ(again.train(directory / "c", listener).reason, "hopeless");
+  EXPECT_EQ(Trainer(tiny("lr = 0.0\ngive_up_after = 1.0\ngive_up_below = 0.99\n")).train(directory / "d", listener).reason,
+            "budget");
 }
 
 TEST(Trainer, LearnsAndStopsAtTheThreshold) {

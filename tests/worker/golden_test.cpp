@@ -74,5 +74,24 @@ TEST(GoldenFaults, AnUnknownConfigKeyIsAnError) {
   EXPECT_THROW(verify_case(directory / "case.safetensors", 1e-4), Error);
 }
 
+TEST(GoldenFaults, AnUnknownKeyOfAStackIsAnError) {
+  const testing::TemporaryDirectory directory;
+  const Safetensors original = Safetensors::load(kGolden / "backbone-att-identity-2l.safetensors");
+  auto metadata = original.metadata();
+  metadata["config"].insert(1, R"("layer_norm_eps": 0.1, )");
+  save_safetensors(directory / "case.safetensors", original.tensors(), metadata);
+  EXPECT_THROW(verify_case(directory / "case.safetensors", 1e-4), Error);
+}
+
+// A layer above the first cannot be computed without what the first one left.
+TEST(GoldenFaults, ALaterLayerWithoutTheFirstOnesValuesIsAnError) {
+  const testing::TemporaryDirectory directory;
+  const Safetensors original = Safetensors::load(kGolden / "rwkv7-layer1.safetensors");
+  auto tensors = original.tensors();
+  tensors.erase("v_first");
+  save_safetensors(directory / "case.safetensors", tensors, original.metadata());
+  EXPECT_THROW(verify_case(directory / "case.safetensors", 1e-4), Error);
+}
+
 }  // namespace
 }  // namespace mneme

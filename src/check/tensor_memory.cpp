@@ -1,4 +1,4 @@
-#include "worker/tensor_memory.h"
+#include "check/tensor_memory.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>

@@ -1,0 +1,164 @@
+#include "study/plan.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/calibration.h"
+#include "cli/command.h"
+#include "cli/study_files.h"
+#include "cli/train_runs.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "report/table.h"
+
+namespace mneme {
+namespace {
+
+struct PlanOptions {
+  std::vector<std::string> arguments;
+  std::string scale;
+  std::int64_t jobs = 0;
+  std::int64_t nodes = 1;
+  bool no_measure = false;
+  bool list = false;
+};
+
+// What the lab has of the study; a lab that is not there yet has nothing.
+std::unordered_map<std::string, std::pair<RunState, std::int64_t>> known_states(const Lab& lab) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(lab.runs(), ignored)) return {};
+  return open_index(lab).states();
+}
+
+struct TimeEstimate {
+  std::vector<double> seconds;  // of each run that is missing
+  Json measured = Json::array();
+};
+
+TimeEstimate estimate(const Study& study, const StudyPlan& plan, const Lab& lab, bool measure) {
+  const auto chosen = representatives(study.runs, plan.to_run);
+  std::vector<const RunConfig*> runs;
+  for (const auto& [kind, run] : chosen) runs.push_back(&study.runs[run]);
+  const auto steps = calibrated_steps(runs, lab, measure);
+  TimeEstimate result;
+  for (const auto& [kind, run] : chosen)
+    if (steps.contains(study.runs[run].id))
+      result.measured.push_back({{"kind", kind}, {"step_seconds", steps.at(study.runs[run].id)}});
+  if (result.measured.size() != chosen.size()) return result;
+  for (std::size_t i = 0; i < plan.to_run.size(); ++i) {
+    const RunConfig& run = study.runs[plan.to_run[i]];
+    const RunConfig& representative = study.runs[chosen.at(kind_of(run))];
+    result.seconds.push_back(estimated_seconds(run, plan.share[i], representative, steps.at(representative.id)));
+  }
+  return result;
+}
+
+Json amount_json(const WorkAmount& amount) {
+  return {{"runs", amount.runs}, {"tokens", amount.tokens}, {"useful_flops", amount.flops}};
+}
+
+std::string values_text(const Axis& axis) {
+  std::vector<std::string> shown;
+  constexpr std::size_t kShown = 6;
+  for (const ConfigValue& value : axis.values) {
+    if (shown.size() == kShown) {
+      shown.push_back("...");
+      break;
+    }
+    shown.push_back(value.shown());
+  }
+  return join(shown, " ");
+}
+
+void print(const Study& study, const StudyPlan& plan, const TimeEstimate& times, int jobs, std::int64_t nodes) {
+  fmt::print("{}{}\n\n", study.title, study.scale.empty() ? "" : fmt::format(" (scale {})", study.scale));
+  Table table{.columns = {{"axis"}, {"values", Align::right}, {""}}, .rows = {}};
+  for (const Axis& axis : study.axes)
+    table.rows.push_back({axis.path, std::to_string(axis.values.size()), values_text(axis)});
+  if (!table.rows.empty()) fmt::print("{}\n", to_text(table));
+  std::vector<std::string> states;
+  for (const auto& [state, count] : plan.states)
+    states.push_back(fmt::format("{} {}", grouped(count), run_state_name(state)));
+  fmt::print("runs     {} ({}); {} to run\n", grouped(plan.total.runs), join(states, ", "), grouped(plan.missing.runs));
+  fmt::print("tokens   {:.3g} in all, {:.3g} to go\n", plan.total.tokens, plan.missing.tokens);
+  fmt::print("FLOPs    {:.3g} useful in all, {:.3g} to go\n", plan.total.flops, plan.missing.flops);
+  if (times.seconds.empty()) {
+    if (plan.missing.runs > 0) fmt::print("time     not measured (without --no-measure a step of each kind is)\n");
+    return;
+  }
+  for (const Json& measured : times.measured)
+    fmt::print("step     {:.2f} ms measured here: {}\n", 1000 * measured["step_seconds"].get<double>(),
+               measured["kind"].get<std::string>());
+  fmt::print("time     at most {} on this machine with {} workers\n", duration(makespan(times.seconds, jobs)), jobs);
+  if (nodes > 1)
+    fmt::print("         at most {} on {} nodes like it\n", duration(makespan(times.seconds, jobs * nodes)), nodes);
+}
+
+int plan(const PlanOptions& options, bool jobs_given, const Context& context) {
+  const int jobs = checked_jobs(options.jobs, jobs_given);
+  if (options.nodes < 1)
+    throw Error(ErrorKind::usage, "--nodes", fmt::format("got {}, expected at least 1", options.nodes));
+  const Study study =
+      open_study(options.arguments.front(), {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
+  tell_warnings(study.runs);
+  const Lab lab = context.lab();
+  const auto known = known_states(lab);
+  const StudyPlan plan = make_plan(study, known);
+  const TimeEstimate times = estimate(study, plan, lab, !options.no_measure);
+  if (!context.json) {
+    print(study, plan, times, jobs, options.nodes);
+    if (options.list)
+      for (const RunConfig& run : study.runs) fmt::print("{} {}\n", run.id, RunLabels(study.axes).of(run));
+    return 0;
+  }
+  Json axes = Json::array(), states = Json::object(), runs = Json::array();
+  for (const Axis& axis : study.axes)
+    axes.push_back({{"path", axis.path}, {"values", config_to_json({axis.values, axis.origin})}});
+  for (const auto& [state, count] : plan.states) states[std::string(run_state_name(state))] = count;
+  if (options.list)
+    for (const RunConfig& run : study.runs) runs.push_back({{"id", run.id}, {"config", run.json}});
+  Json document = {{"study", study.name},
+                   {"title", study.title},
+                   {"scale", study.scale},
+                   {"axes", axes},
+                   {"states", states},
+                   {"total", amount_json(plan.total)},
+                   {"missing", amount_json(plan.missing)},
+                   {"measured", times.measured},
+                   {"workers", jobs},
+                   {"nodes", options.nodes},
+                   {"seconds", Json()},
+                   {"seconds_on_nodes", Json()}};
+  if (options.list) document["runs"] = runs;
+  if (!times.seconds.empty() || plan.to_run.empty()) {
+    document["seconds"] = makespan(times.seconds, jobs);
+    document["seconds_on_nodes"] = makespan(times.seconds, jobs * options.nodes);
+  }
+  print_json(document);
+  return 0;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Context& context) {
+  auto options = std::make_shared<PlanOptions>();
+  app.add_option("input", options->arguments, "a study (name or file), and assignments a.b=value laid over it")
+      ->required()
+      ->type_name("STUDY [a.b=value ...]");
+  app.add_option("--scale", options->scale, "the study's scale (default: laptop if it has one; none: as written)")
+      ->type_name("NAME");
+  const CLI::Option* jobs =
+      app.add_option("--jobs", options->jobs, "workers of a node (default: one per processor)")->type_name("N");
+  app.add_option("--nodes", options->nodes, "machines like this one to estimate for")->capture_default_str();
+  app.add_flag("--no-measure", options->no_measure, "no estimate of time unless it was measured before");
+  app.add_flag("--list", options->list, "every run with its id");
+  app.callback([options, jobs, &context] {
+    context.action = [options, given = jobs->count() > 0, &context] { return plan(*options, given, context); };
+  });
+  add_examples(app,
+               "  mneme plan demo\n  mneme plan studies/my-study.toml --scale paper --nodes 16\n"
+               "  mneme plan demo --no-measure --json");
+}
+
+}  // namespace mneme

@@ -1,0 +1,33 @@
+#include "cli/study_record.h"
+
+#include <algorithm>
+
+namespace mneme {
+
+void remember_study(const Lab& lab, const Study& study) {
+  Json ids = Json::array();
+  for (const RunConfig& run : study.runs) ids.push_back(run.id);
+  const std::string name = study.scale.empty() ? study.name : study.name + "-" + study.scale;
+  write_file_atomically(
+      lab.studies() / (name + ".json"),
+      Json{{"name", study.name}, {"title", study.title}, {"scale", study.scale}, {"runs", ids}}.dump() + "\n");
+}
+
+std::vector<StudyRecord> remembered_studies(const Lab& lab) {
+  std::vector<StudyRecord> studies;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(lab.studies(), none)) {
+    try {
+      const Json json = parse_json(read_file(entry.path()), entry.path().string());
+      studies.push_back({json.at("name"), json.at("title"), json.at("scale"), json.at("runs")});
+    } catch (const std::exception&) {
+      // A record is a convenience: the next sweep writes it again.
+    }
+  }
+  std::sort(studies.begin(), studies.end(), [](const StudyRecord& a, const StudyRecord& b) {
+    return std::pair(a.name, a.scale) < std::pair(b.name, b.scale);
+  });
+  return studies;
+}
+
+}  // namespace mneme

@@ -1,0 +1,50 @@
+#include "mixers/ema.h"
+
+#include <cmath>
+
+#include "mixers/long_conv.h"
+
+namespace mneme {
+namespace {
+
+// s_t = a s_{t-1} + (1 - a) x_t for each channel, a = sigmoid(decay);  y_t = W s_t.
+class Ema : public Mixer, public SelfInitialised {
+ public:
+  Ema(const MixerContext& context, const Options& options) : start_(options.real("decay")) {
+    decay_ = register_parameter("decay", torch::zeros({context.width}));
+    out_ = register_module("out_proj", torch::nn::Linear(torch::nn::LinearOptions(context.width, context.width).bias(false)));
+  }
+
+  // The recurrence unrolled: a convolution with (1 - a) a^j.
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    const torch::Tensor past = torch::arange(x.size(1), x.options().requires_grad(false)).unsqueeze(1);
+    const torch::Tensor filter = torch::exp(torch::log_sigmoid(-decay_) + past * torch::log_sigmoid(decay_));
+    return out_->forward(long_conv(x, filter));
+  }
+
+  bool has_step() const override { return true; }
+  MixerState initial_state(std::int64_t batch) const override {
+    return {{torch::zeros({batch, decay_.size(0)}, decay_.options().requires_grad(false))}};
+  }
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    state.tensors[0] = torch::lerp(x, state.tensors[0], torch::sigmoid(decay_));
+    return out_->forward(state.tensors[0]);
+  }
+
+  // Channels start with different memories: the logits of their decays are spread around that of the option.
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    const double centre = std::log(start_ / (1 - start_));
+    draw.values(decay_, prefix + "decay", [&](Random& random, std::int64_t) { return centre + 2 * random.normal(); });
+  }
+
+ private:
+  double start_;
+  torch::Tensor decay_;
+  torch::nn::Linear out_{nullptr};
+};
+
+}  // namespace
+
+MixerPointer build_ema(const MixerContext& context, const Options& options) { return std::make_shared<Ema>(context, options); }
+
+}  // namespace mneme

@@ -1,0 +1,137 @@
+#include "models/block.h"
+
+#include "core/error.h"
+#include "mixers/rms_norm.h"
+
+namespace mneme {
+namespace {
+
+using torch::Tensor;
+
+constexpr double kEps = 1e-5;
+constexpr double kRotaryBase = 10000.0;
+
+torch::nn::LayerNorm layer_norm(std::int64_t width) {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kEps));
+}
+
+// Two LayerNorms; the second only with a state mixer.
+class LayerNormBlock : public Block {
+ protected:
+  explicit LayerNormBlock(BlockParts parts) : Block(std::move(parts), "sequence_mixer", "state_mixer") {
+    norm1_ = register_module("norm1", layer_norm(parts_.width));
+    if (has_state_mixer()) norm2_ = register_module("norm2", layer_norm(parts_.width));
+  }
+  torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr};
+};
+
+class ZoologyBlock : public LayerNormBlock {
+ public:
+  explicit ZoologyBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
+
+  void apply(Stream& stream, Walk& walk) override {
+    stream.add_branch(walk, parts_.dropout);
+    stream.h = mix(norm1_->forward(stream.residual), walk);
+    if (!has_state_mixer()) return;
+    stream.add_branch(walk, parts_.dropout);
+    stream.h = feed(norm2_->forward(stream.residual), walk);
+  }
+};
+
+class ParallelBlock : public LayerNormBlock {
+ public:
+  explicit ParallelBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {
+    check(has_state_mixer(), "a parallel block has two branches");
+  }
+
+  void apply(Stream& stream, Walk& walk) override {
+    stream.add_branch(walk, parts_.dropout);
+    const Tensor mixed = mix(norm1_->forward(stream.residual), walk);
+    stream.h = mixed + feed(norm2_->forward(stream.residual), walk);
+  }
+};
+
+class PostNormBlock : public LayerNormBlock {
+ public:
+  explicit PostNormBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
+
+  void apply(Stream& stream, Walk& walk) override {
+    Tensor& x = stream.h;
+    x = norm1_->forward(x + walk.dropout(mix(x, walk), parts_.dropout));
+    if (has_state_mixer()) x = norm2_->forward(x + walk.dropout(feed(x, walk), parts_.dropout));
+  }
+};
+
+// The names of mamba_ssm: mixer, norm, and with a state mixer mlp, norm2.
+class MambaBlock : public Block {
+ public:
+  explicit MambaBlock(BlockParts parts) : Block(std::move(parts), "mixer", "mlp") {
+    norm_ = register_module("norm", std::make_shared<RmsNorm>(parts_.width, kEps));
+    if (has_state_mixer()) norm2_ = register_module("norm2", std::make_shared<RmsNorm>(parts_.width, kEps));
+  }
+
+  void apply(Stream& stream, Walk& walk) override {
+    stream.h = mix(normalised(*norm_, stream, walk), walk);
+    if (has_state_mixer()) stream.h = feed(normalised(*norm2_, stream, walk), walk);
+  }
+
+ private:
+  Tensor normalised(const RmsNorm& norm, Stream& stream, Walk& walk) const {
+    const auto type = stream.h.scalar_type();
+    stream.add_branch(walk, parts_.dropout);
+    // Sums of many layers lose more in 16 bits than the layers themselves.
+    if (type == torch::kHalf || type == torch::kBFloat16) stream.residual = stream.residual.to(torch::kFloat32);
+    return norm.forward(stream.residual).to(type);
+  }
+
+  std::shared_ptr<RmsNorm> norm_, norm2_;
+};
+
+class PlainBlock : public Block {
+ public:
+  explicit PlainBlock(BlockParts parts) : Block(std::move(parts), "sequence_mixer", "state_mixer") {}
+
+  void apply(Stream& stream, Walk& walk) override {
+    // Between layers, as in torch's recurrent networks: not before the first, not after the last.
+    if (parts_.layer > 0) stream.h = walk.dropout(stream.h, parts_.dropout);
+    stream.h = mix(stream.h, walk);
+    if (has_state_mixer()) stream.h = feed(stream.h, walk);
+  }
+};
+
+}  // namespace
+
+void Stream::add_branch(Walk& walk, double dropout) {
+  residual = residual.defined() ? residual + walk.dropout(h, dropout) : h;
+}
+
+Block::Block(BlockParts parts, const char* sequence_name, const char* state_name) : parts_(std::move(parts)) {
+  register_module(sequence_name, parts_.sequence);
+  if (parts_.state) register_module(state_name, parts_.state);
+  if (parts_.rotated > 0) rotary_.emplace(parts_.rotated, kRotaryBase);
+}
+
+std::vector<Mixer*> Block::mixers() const {
+  std::vector<Mixer*> list = {parts_.sequence.get()};
+  if (parts_.state) list.push_back(parts_.state.get());
+  return list;
+}
+
+Tensor Block::mix(const Tensor& x, Walk& walk) {
+  if (!rotary_) return walk.mix(*parts_.sequence, x);
+  // Rotary wants [B, heads, L, d].
+  const Tensor heads = walk.is_step() ? x.unsqueeze(1).unsqueeze(1) : x.unsqueeze(1);
+  const Tensor turned = rotary_->apply(heads, walk.position());
+  return walk.mix(*parts_.sequence, turned.view(x.sizes()));
+}
+
+std::shared_ptr<Block> make_block(std::string_view kind, BlockParts parts) {
+  if (kind == "zoology") return std::make_shared<ZoologyBlock>(std::move(parts));
+  if (kind == "mamba") return std::make_shared<MambaBlock>(std::move(parts));
+  if (kind == "parallel") return std::make_shared<ParallelBlock>(std::move(parts));
+  if (kind == "postnorm") return std::make_shared<PostNormBlock>(std::move(parts));
+  check(kind == "plain", "a block of the schema");
+  return std::make_shared<PlainBlock>(std::move(parts));
+}
+
+}  // namespace mneme

@@ -1,0 +1,60 @@
+// A layer of a stack: a sequence mixer, perhaps a state mixer, and how both meet the residual stream.
+//
+// With r the residual stream, mix the sequence mixer and feed the state mixer (where there is one):
+//   zoology:   r += mix(LN1(r));  r += feed(LN2(r))
+//   mamba:     the same with RMSNorm, the residual kept in at least float32
+//   parallel:  r += mix(LN1(r)) + feed(LN2(r))
+//   postnorm:  x = LN1(x + mix(x));  x = LN2(x + feed(x))
+//   plain:     x = mix(x);  x = feed(x)
+// docs/models.md says which paper uses which, and how parameters are named.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "mixers/rotary.h"
+#include "models/walk.h"
+
+namespace mneme {
+
+// What flows from layer to layer. Blocks with a residual stream leave their last branch for the next one to add.
+struct Stream {
+  torch::Tensor h;
+  torch::Tensor residual;  // undefined before the first layer, and always in postnorm and plain stacks
+
+  void add_branch(Walk& walk, double dropout);
+};
+
+struct BlockParts {
+  std::int64_t width = 0;  // D behind the sequence mixer
+  MixerPointer sequence;
+  MixerPointer state;        // null: none
+  std::int64_t layer = 0;    // 0-based
+  double dropout = 0;        // on branches, in training
+  std::int64_t rotated = 0;  // channels of the sequence mixer's input that turn with their position; even
+};
+
+class Block : public torch::nn::Module {
+ public:
+  virtual void apply(Stream& stream, Walk& walk) = 0;
+  std::vector<Mixer*> mixers() const;  // in the order of application
+
+ protected:
+  Block(BlockParts parts, const char* sequence_name, const char* state_name);
+
+  torch::Tensor mix(const torch::Tensor& x, Walk& walk);
+  torch::Tensor feed(const torch::Tensor& x, Walk& walk) { return walk.mix(*parts_.state, x); }
+  bool has_state_mixer() const { return parts_.state != nullptr; }
+
+  BlockParts parts_;
+
+ private:
+  std::optional<Rotary> rotary_;
+};
+
+// `kind` is a choice of model.block.
+std::shared_ptr<Block> make_block(std::string_view kind, BlockParts parts);
+
+}  // namespace mneme

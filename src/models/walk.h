@@ -1,0 +1,47 @@
+// One way through a stack: over whole sequences, or over the next token of each.
+//
+// Blocks are written once against this; which of the two forms of a mixer runs is decided here.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mixers/mixer.h"
+
+namespace mneme {
+
+// What a model carries from one token to the next.
+struct ModelState {
+  std::vector<MixerState> mixers;  // in the order in which they are applied
+  std::int64_t position = 0;       // tokens read so far
+  // Floats per sequence: what RunConfig::state() declares.
+  std::int64_t size() const {
+    std::int64_t floats = 0;
+    for (const MixerState& state : mixers) floats += state.size();
+    return floats;
+  }
+};
+
+class Walk {
+ public:
+  // Tensors are [B, L, D].
+  explicit Walk(Pass& pass) : pass_(pass) {}
+  // Tensors are [B, D]. `state` is moved on by the mixers; its position by the model.
+  Walk(Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
+
+  torch::Tensor mix(Mixer& mixer, const torch::Tensor& x) {
+    return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
+  }
+
+  bool is_step() const { return state_ != nullptr; }
+  std::int64_t position() const { return state_ ? state_->position : 0; }  // of the first token
+  torch::Tensor dropout(const torch::Tensor& x, double p) { return pass_.dropout(x, p); }
+  Pass& pass() { return pass_; }
+
+ private:
+  Pass& pass_;
+  ModelState* state_ = nullptr;
+  std::size_t next_ = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,121 @@
+#include "study/exclusion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme {
+namespace {
+
+// The value at a path of a tree, or nullptr.
+const ConfigValue* value_at(const ConfigValue& root, const std::string& path) {
+  const ConfigValue* place = &root;
+  for (const std::string& part : split(path, '.')) {
+    place = place->is_table() ? place->find(part) : nullptr;
+    if (!place) return nullptr;
+  }
+  return place;
+}
+
+bool compare(const Json& a, const std::string& comparison, const Json& b) {
+  if (comparison == "=") return a == b;
+  if (comparison == "!=") return a != b;
+  if (a.is_number() != b.is_number() || a.is_string() != b.is_string()) return false;
+  if (comparison == "<") return a < b;
+  if (comparison == "<=") return a <= b;
+  if (comparison == ">") return a > b;
+  return a >= b;
+}
+
+Json read_value(std::string_view text) {
+  const auto start = text.find_first_not_of(' ');
+  if (start == text.npos) return Json(Json::value_t::discarded);
+  const Json number = Json::parse(text.substr(start), nullptr, false);
+  return number.is_number() || number.is_boolean() ? number : Json(text.substr(start));
+}
+
+}  // namespace
+
+Exclusion::Exclusion(const ConfigValue& rule) {
+  if (!rule.is_table())
+    throw Error(ErrorKind::usage, rule.origin,
+                fmt::format("exclude: got {}, expected tables [[exclude]]", rule.shown()));
+  collect(rule, "");
+  if (conditions_.empty())
+    throw Error(
+        ErrorKind::usage, rule.origin,
+        "exclude: a rule without conditions would exclude everything, expected some, like model.mixer = \"rnn\"");
+}
+
+void Exclusion::collect(const ConfigValue& table, const std::string& path) {
+  for (const auto& [key, value] : table.table()) {
+    const std::string below = path.empty() ? key : path + "." + key;
+    if (value.is_table()) {
+      collect(value, below);
+      continue;
+    }
+    Condition condition{.comparison = "=", .values = {}, .origin = value.origin};
+    if (value.is_array()) {
+      for (const ConfigValue& item : value.array()) condition.values.push_back(config_to_json(item));
+    } else if (const auto* text = std::get_if<std::string>(&value.value)) {
+      const std::size_t end = text->find_first_not_of("<>=!");
+      if (end != 0 && end != text->npos) {
+        condition.comparison = text->substr(0, end);
+        condition.values.push_back(read_value(std::string_view(*text).substr(end)));
+      } else {
+        condition.values.emplace_back(*text);
+      }
+    } else {
+      condition.values.push_back(config_to_json(value));
+    }
+    static const std::vector<std::string> known{"=", "!=", "<", "<=", ">", ">="};
+    if (std::find(known.begin(), known.end(), condition.comparison) == known.end() || condition.values.empty() ||
+        condition.values.front().is_discarded())
+      throw Error(ErrorKind::usage, value.origin,
+                  fmt::format("exclude: {}: got {}, expected a value, a list, or a comparison like \"> 1e-3\"", below,
+                              value.shown()));
+    conditions_[below] = std::move(condition);
+  }
+}
+
+bool Exclusion::Condition::holds(const Json& value) const {
+  return std::any_of(values.begin(), values.end(), [&](const Json& one) { return compare(value, comparison, one); });
+}
+
+std::optional<bool> Exclusion::excludes(const ConfigValue& point) {
+  bool all_written = true;
+  for (auto& [path, condition] : conditions_) {
+    const ConfigValue* value = value_at(point, path);
+    if (!value || value->is_table()) {
+      all_written = false;
+      continue;
+    }
+    condition.met_field = true;
+    if (!condition.holds(config_to_json(*value))) return false;
+  }
+  return all_written ? std::optional(true) : std::nullopt;
+}
+
+bool Exclusion::excludes(const Json& config) {
+  bool excluded = true;
+  for (auto& [path, condition] : conditions_) {
+    Json::json_pointer pointer;
+    for (const std::string& part : split(path, '.')) pointer /= part;
+    const bool known = config.contains(pointer) && !config.at(pointer).is_object();
+    condition.met_field = condition.met_field || known;
+    excluded = excluded && known && condition.holds(config.at(pointer));
+  }
+  return excluded;
+}
+
+void Exclusion::check_used(const std::vector<std::string>& known) const {
+  for (const auto& [path, condition] : conditions_)
+    if (!condition.met_field)
+      throw Error(ErrorKind::usage, condition.origin,
+                  fmt::format("exclude: no run of this study has a field '{}'{}", path, suggestion(path, known)));
+}
+
+}  // namespace mneme

@@ -1,0 +1,49 @@
+#include "study/field_kinds.h"
+
+#include <algorithm>
+#include <map>
+
+#include "catalog/run_config.h"
+
+namespace mneme {
+namespace {
+
+using FieldsByPath = std::multimap<std::string, const Field*>;
+
+void note(const Schema& schema, const std::string& path, FieldsByPath& fields) {
+  for (const Field& field : schema) fields.emplace(path + "." + field.name, &field);
+}
+
+const FieldsByPath& all_fields() {
+  static const FieldsByPath fields = [] {
+    FieldsByPath found;
+    for (const TaskEntry& task : task_list()) note(task.options, "task", found);
+    note(model_schema(), "model", found);
+    note(train_schema(), "train", found);
+    for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
+      for (const MixerEntry& mixer : *catalog) note(mixer.options, "model." + mixer.name, found);
+    return found;
+  }();
+  return fields;
+}
+
+template <typename Condition>
+bool any_field(const std::string& path, Condition condition) {
+  const auto [first, last] = all_fields().equal_range(path);
+  return std::any_of(first, last, [&](const auto& item) { return condition(*item.second); });
+}
+
+}  // namespace
+
+bool is_list_field(const std::string& path) {
+  return any_field(path, [](const Field& field) { return field.type == FieldType::integers; });
+}
+
+bool is_number_field(const std::string& path, const std::string& word) {
+  return any_field(path, [&](const Field& field) {
+    const bool number = field.type == FieldType::integer || field.type == FieldType::real;
+    return number && std::find(field.choices.begin(), field.choices.end(), word) == field.choices.end();
+  });
+}
+
+}  // namespace mneme

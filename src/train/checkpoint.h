@@ -1,0 +1,29 @@
+// Where a run's checkpoints are kept.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/commit.h"
+
+namespace mneme {
+
+// Two generations, each sealed with a checksum: writing the newest moves the one before it aside, so at every
+// instant one of them is whole.
+struct CheckpointFiles {
+  // `previous` is "NAME.previous.EXTENSION" beside it.
+  CheckpointFiles(Path newest);  // NOLINT: a path will do
+  CheckpointFiles(Path newest, Path older, CommitGate allowed)
+      : current(std::move(newest)), previous(std::move(older)), gate(std::move(allowed)) {}
+
+  Path current, previous;
+  CommitGate gate;
+};
+
+// What was found when a run went on.
+struct Recovery {
+  bool resumed = false;
+  std::vector<std::string> notes;  // for the log: which generation, and what was wrong with the other
+};
+
+}  // namespace mneme

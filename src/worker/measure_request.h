@@ -1,0 +1,10 @@
+// The request "measure": how long a training step of some configurations takes here.
+#pragma once
+
+#include "core/json.h"
+
+namespace mneme {
+
+void carry_out_measure(const Json& request);
+
+}  // namespace mneme

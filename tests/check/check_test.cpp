@@ -1,0 +1,174 @@
+// The one parametrised test of every mixer: it is what `mneme check` runs. And mixers with planted faults,
+// each of which one check must find.
+#include "check/check.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "mixers/attention_cases.h"
+#include "mixers/delta_cases.h"
+#include "mixers/linear_cases.h"
+#include "mixers/path.h"
+#include "mixers/recurrent_cases.h"
+
+namespace mneme {
+namespace {
+
+using testing::MixerCase;
+
+struct Examination {
+  MixerCase mixer;
+  std::int64_t width;
+};
+
+void PrintTo(const Examination& examination, std::ostream* out) {
+  *out << examination.mixer.name << " " << examination.mixer.options.dump() << " width " << examination.width;
+}
+
+// Every mixer at its defaults, and the options that change its structure; below and above a vector's width.
+std::vector<Examination> examinations() {
+  std::vector<MixerCase> list;
+  for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
+    for (const MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
+  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases(), testing::delta_cases(),
+                             testing::linear_cases(), testing::recurrent_cases(), testing::state_space_cases()})
+    list.insert(list.end(), family.begin(), family.end());
+  std::vector<Examination> result;
+  for (const MixerCase& mixer : list) result.push_back({mixer, 8});
+  for (const MixerEntry& entry : mixer_catalog()) result.push_back({{entry.name, Json::object()}, 24});
+  return result;
+}
+
+class EveryMixer : public ::testing::TestWithParam<Examination> {};
+
+TEST_P(EveryMixer, PassesItsChecks) {
+  const auto& [mixer, width] = GetParam();
+  const Subject subject = Subject::of_list(mixer.name, mixer.options, width);
+  for (const Check& check : mixer_checks()) {
+    const Finding finding = run_check(check, subject);
+    EXPECT_NE(finding.verdict, Finding::Verdict::failed) << check.name << ": " << finding.detail;
+  }
+}
+
+std::string test_name(const ::testing::TestParamInfo<Examination>& info) {
+  std::string name = info.param.mixer.name;
+  for (const auto& [key, value] : info.param.mixer.options.items()) name += "_" + key + value.dump();
+  name += "_width" + std::to_string(info.param.width);
+  std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '_'; });
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(List, EveryMixer, ::testing::ValuesIn(examinations()), test_name);
+
+TEST(MixerList, CatalogAndModulesAreTheSame) {
+  std::vector<std::string> catalog, modules = buildable_mixers();
+  for (const auto* list : {&mixer_catalog(), &state_mixer_catalog()})
+    for (const MixerEntry& entry : *list) catalog.push_back(entry.name);
+  std::sort(catalog.begin(), catalog.end());
+  std::sort(modules.begin(), modules.end());
+  EXPECT_EQ(catalog, modules);
+}
+
+// A running mean of linear features, right in everything unless told otherwise.
+enum class Fault { none, looks_ahead, wrong_gradient, wrong_kernel, wrong_step, hidden_state, square_memory };
+
+// Identity whose gradient is scaled: what a wrong hand-written backward pass looks like.
+struct Scaled : torch::autograd::Function<Scaled> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) { return x.clone(); }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*, torch::autograd::variable_list gradients) {
+    return {gradients[0] * 1.001};
+  }
+};
+
+class RunningMean : public Mixer {
+ public:
+  RunningMean(std::int64_t width, Fault fault) : fault_(fault) {
+    linear_ = register_module("linear", torch::nn::Linear(width, width));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    torch::Tensor y = linear_->forward(x);
+    const torch::Tensor count = torch::arange(1, x.size(1) + 1, x.options()).unsqueeze(-1);
+    torch::Tensor mean = y.cumsum(1) / count;
+    if (fault_ == Fault::looks_ahead) mean = mean + 1e-6 * y.mean(1, true);
+    if (fault_ == Fault::wrong_gradient) mean = Scaled::apply(mean);
+    if (fault_ == Fault::wrong_kernel && use_kernels(x)) mean = mean * 1.001;
+    if (fault_ == Fault::square_memory) mean = mean + 0.0 * torch::bmm(y, y.transpose(1, 2)).sum(-1, true);
+    return mean;
+  }
+  bool has_step() const override { return true; }
+  MixerState initial_state(std::int64_t batch) const override {
+    return {{torch::zeros({batch, linear_->weight.size(0)}), torch::zeros({batch, fault_ == Fault::hidden_state ? 2 : 1})}};
+  }
+  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    state.tensors[0] = state.tensors[0] + linear_->forward(x);
+    state.tensors[1] = state.tensors[1] + 1;
+    const torch::Tensor mean = state.tensors[0] / state.tensors[1].narrow(1, 0, 1);
+    return fault_ == Fault::wrong_step ? mean * 1.001 : mean;
+  }
+
+ private:
+  Fault fault_;
+  torch::nn::Linear linear_{nullptr};
+};
+
+const MixerEntry& running_mean_entry() {
+  static const MixerEntry entry = {
+      .name = "running_mean",
+      .family = "test",
+      .summary = "the mean of all tokens so far",
+      .citation = "none",
+      .options = {},
+      .parameters = [](const MixerContext& c, const Options&) { return c.width * (c.width + 1); },
+      .state = [](const MixerContext& c, const Options&) { return c.width + 1; },
+      .flops = [](const MixerContext& c, const Options&) { return 2.0 * static_cast<double>(c.length * c.width * c.width); },
+      .knows_order = [](const Options&) { return false; },
+      .causal = [](const Options&) { return true; },
+      .validate = [](const MixerContext&, const Options&) {},
+  };
+  return entry;
+}
+
+std::vector<std::string> failures(Fault fault) {
+  const Subject subject{&running_mean_entry(), Options(), 16,
+                        [fault](const MixerContext& context, const Options&) -> MixerPointer {
+                          return std::make_shared<RunningMean>(context.width, fault);
+                        }};
+  std::vector<std::string> result;
+  for (const Check& check : mixer_checks())
+    if (run_check(check, subject).verdict == Finding::Verdict::failed) result.push_back(check.name);
+  return result;
+}
+
+TEST(PlantedFaults, AreFoundByTheCheckTheyBelongTo) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(failures(Fault::none), Names{});
+  EXPECT_EQ(failures(Fault::looks_ahead).front(), "causality");
+  EXPECT_EQ(failures(Fault::wrong_gradient), Names{"gradient"});
+  EXPECT_EQ(failures(Fault::wrong_kernel).front(), "kernels");
+  EXPECT_EQ(failures(Fault::wrong_step), Names{"step"});
+  EXPECT_EQ(failures(Fault::hidden_state), Names{"state"});
+  EXPECT_EQ(failures(Fault::square_memory), Names{"memory"});
+}
+
+TEST(PlantedFaults, AWrongDeclarationIsFound) {
+  MixerEntry entry = running_mean_entry();
+  entry.parameters = [](const MixerContext& c, const Options&) { return c.width * c.width; };
+  entry.knows_order = [](const Options&) { return true; };
+  const Subject subject{&entry, Options(), 16, [](const MixerContext& context, const Options&) -> MixerPointer {
+                          return std::make_shared<RunningMean>(context.width, Fault::none);
+                        }};
+  EXPECT_EQ(check_parameters(subject).verdict, Finding::Verdict::failed);
+  EXPECT_EQ(check_order(subject).verdict, Finding::Verdict::failed);
+}
+
+TEST(Check, AnExceptionIsAFailureWithItsMessage) {
+  const Check broken = {"broken", "", [](const Subject&) -> Finding { throw std::runtime_error("no such luck"); }};
+  const Finding finding = run_check(broken, Subject::of_list("mlp", Json::object(), 8));
+  EXPECT_EQ(finding.verdict, Finding::Verdict::failed);
+  EXPECT_EQ(finding.detail, "no such luck");
+}
+
+}  // namespace
+}  // namespace mneme

@@ -1,0 +1,74 @@
+#include "study/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "study/local_executor.h"
+
+namespace mneme {
+namespace {
+
+constexpr const char* kStudy = R"(
+[task]
+length = 32
+vocab = 64
+[model]
+mixer = ["attention", "mamba"]
+[train]
+batch = 16
+steps = 100
+lr = [1e-3, 1e-2]
+)";
+
+TEST(Plan, CountsWhatIsDoneAndWhatIsMissing) {
+  const Study study = parse_study(kStudy, "s.toml");
+  std::unordered_map<std::string, std::pair<RunState, std::int64_t>> states;
+  EXPECT_EQ(make_plan(study, states).missing.runs, 4);
+  states[study.runs[0].id] = {RunState::done, 100};
+  states[study.runs[1].id] = {RunState::interrupted, 25};
+  states[study.runs[2].id] = {RunState::cancelled, 0};
+  const StudyPlan plan = make_plan(study, states);
+  EXPECT_EQ(plan.total.runs, 4);
+  EXPECT_EQ(plan.total.tokens, 4 * 100 * 16 * 32);
+  EXPECT_EQ(plan.missing.runs, 2);
+  EXPECT_EQ(plan.missing.tokens, 1.75 * 100 * 16 * 32);
+  EXPECT_EQ(plan.states.at(RunState::fresh), 1);
+  ASSERT_EQ(plan.share.size(), 2u);
+  EXPECT_EQ(plan.share[0], 0.75);
+  EXPECT_NEAR(plan.total.flops, 2 * work_of(study.runs[0]) + 2 * work_of(study.runs[2]), 1);
+}
+
+TEST(Plan, TimeScalesWithUsefulWork) {
+  const Study study = parse_study(kStudy, "s.toml");
+  const std::vector<std::size_t> all{0, 1, 2, 3};
+  const auto chosen = representatives(study.runs, all);
+  EXPECT_EQ(chosen.size(), 2u) << "one measurement per mixer";
+  const RunConfig& run = study.runs[0];
+  const double whole = estimated_seconds(run, 1, run, 0.01);
+  EXPECT_GT(whole, 1.0) << "100 steps of 10 ms, and evaluations";
+  EXPECT_NEAR(estimated_seconds(run, 0.5, run, 0.01), whole / 2, 1e-9);
+  EXPECT_NEAR(estimated_seconds(run, 1, run, 0.02), whole * 2, 1e-9);
+}
+
+TEST(Plan, WorkersThatTakeTheLongestFirstEndTogether) {
+  EXPECT_EQ(makespan({5, 1, 1, 1, 1, 1}, 2), 5);
+  EXPECT_EQ(makespan({1, 1, 1, 5, 1, 1}, 2), 5);
+  EXPECT_EQ(makespan({3, 3, 3}, 1), 9);
+  EXPECT_EQ(makespan({3, 2}, 100), 3);
+  EXPECT_EQ(makespan({}, 4), 0);
+}
+
+TEST(Plan, TenThousandRunsAreAStudyLikeAnyOther) {
+  std::string text = kStudy;
+  text += "seed = \"range(0, 2500, 1)\"\n";
+  const auto start = std::chrono::steady_clock::now();
+  const Study study = parse_study(text, "s.toml");
+  const StudyPlan plan = make_plan(study, {});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_EQ(plan.missing.runs, 10000);
+  std::printf("10,000 runs planned in %.2f s\n", seconds);
+}
+
+}  // namespace
+}  // namespace mneme
