@@ -30,9 +30,12 @@ double flops(const MixerContext& context, const Options& options) {
 bool knows_order(const Options&) { return true; }
 bool causal(const Options&) { return true; }
 
-void validate(const MixerContext&, const Options&) {}
+void validate(const MixerContext&, const Options& options) {
+  if (options.real("dt_min") > options.real("dt_max")) options.reject("dt_min", "at most dt_max");
+}
 
-void validate_s6(const MixerContext&, const Options& options) {
+void validate_s6(const MixerContext& context, const Options& options) {
+  validate(context, options);
   for (const char* name : {"conv", "gate"})
     if (options.flag(name)) options.reject(name, "false: s6 is mamba without convolution and gate");
 }

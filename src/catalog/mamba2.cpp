@@ -31,6 +31,7 @@ bool knows_order(const Options&) { return true; }
 bool causal(const Options&) { return true; }
 
 void validate(const MixerContext& context, const Options& options) {
+  if (options.real("dt_min") > options.real("dt_max")) options.reject("dt_min", "at most dt_max");
   const Mamba2Widths w = mamba2_widths(context, options);
   if (w.inner % w.head != 0) options.reject("headdim", "a divisor of the inner width " + std::to_string(w.inner));
   if (w.heads % w.groups != 0) options.reject("ngroups", "a divisor of the " + std::to_string(w.heads) + " heads");
