@@ -14,7 +14,7 @@ namespace mneme {
 
 const std::vector<Command>& command_list() {
   static const std::vector<Command> list = {
-      {"demo", "a small learning-rate study from start to figure, in about three minutes", add_demo},
+      {"demo", "a small learning-rate study from start to figure, in a few minutes", add_demo},
       {"train", "one run", add_train},
       {"plan", "what a study is and will cost, before it is run", add_plan},
       {"sweep", "all runs of a study that are missing", add_sweep},
