@@ -20,6 +20,7 @@ const FieldsByPath& all_fields() {
     for (const TaskEntry& task : task_list()) note(task.options, "task", found);
     note(model_schema(), "model", found);
     note(train_schema(), "train", found);
+    note(test_schema(), "test", found);
     for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
       for (const MixerEntry& mixer : *catalog) note(mixer.options, "model." + mixer.name, found);
     return found;

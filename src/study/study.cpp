@@ -11,7 +11,7 @@
 namespace mneme {
 namespace {
 
-const std::vector<std::string> kSections = {"task", "model", "train"};
+const std::vector<std::string> kSections = {"task", "model", "train", "test"};
 
 void check_keys(const ConfigValue& table, std::string_view what, const std::vector<std::string>& known) {
   if (!table.is_table())
@@ -24,7 +24,7 @@ void check_keys(const ConfigValue& table, std::string_view what, const std::vect
 
 ConfigValue checked_file(std::string_view text, const Path& file) {
   ConfigValue root = parse_toml(text, file.string());
-  check_keys(root, "study", {"title", "task", "model", "train", "zip", "exclude", "include", "scale", "figure"});
+  check_keys(root, "study", {"title", "task", "model", "train", "test", "zip", "exclude", "include", "scale", "figure"});
   if (const ConfigValue* scales = root.find("scale")) {
     if (!scales->is_table())
       throw Error(ErrorKind::usage, scales->origin,
@@ -131,7 +131,9 @@ void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree
 
 const Schema& figure_schema() {
   static const Schema schema = {
-      choice_field("kind", "lr-window", {"lr-window"}, "what to draw"),
+      choice_field("kind", "lr-window",
+                   {"lr-window", "accuracy-width", "width-depth", "dynamics", "extrapolation", "matrix", "signal"},
+                   "what to draw"),
       real_field("threshold", 0.9, 0.0, 1.0, "validation accuracy from which a run counts as solved"),
       real_field("share", 0.5, 0.0, 1.0, "share of the seeds that must solve it for a rate to be in the window"),
   };

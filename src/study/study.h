@@ -1,11 +1,11 @@
 // A study: a file that stands for a grid of runs and says how to draw them.
 //
 //   title = "..."
-//   [task] [model] [train]   as for one run; a list or a series is an axis (study/grid.h)
+//   [task] [model] [train] [test]   as for one run; a list or a series is an axis (study/grid.h)
 //   zip = [["task.length", "task.pairs"]]   axes that vary together
 //   [[exclude]]              conditions that take points out (study/exclusion.h)
-//   [[include]]              task, model, train laid over the above: one more grid, not touched by exclude
-//   [scale.NAME]             task = {...}, model = {...}, train = {...} laid over the above
+//   [[include]]              task, model, train, test laid over the above: one more grid, not touched by exclude
+//   [scale.NAME]             task = {...}, model = {...}, ... laid over the above
 //   [figure]                 kind, threshold, share
 //
 // docs/studies.md has every key.

@@ -189,5 +189,36 @@ TEST(Study, OutlineCountsTheRunsOfTheDefaultScale) {
   EXPECT_EQ(outline.runs, 14);
 }
 
+TEST(Study, WhatIsTestedCanBeSetScaledAndVaried) {
+  const std::string text = R"toml(
+zip = [["task.blanks", "task.pattern", "test.along"]]
+[task]
+name = "copying"
+blanks = [[5, 10], [10]]
+pattern = [[4], [2, 4]]
+[model]
+mixer = "gru"
+[test]
+along = ["blanks", "pattern"]
+values = { by = "test.along", blanks = [10, 100], pattern = [4, 8] }
+examples = "2 * batch"
+[[exclude]]
+test.along = "pattern"
+[[include]]
+test = { along = "pattern", values = [40] }
+task = { blanks = 10, pattern = 4 }
+[scale.smoke]
+test = { values = [6] }
+)toml";
+  const Study study = parse_study(text, "copying.toml");
+  ASSERT_EQ(study.runs.size(), 2u);
+  EXPECT_EQ(study.runs[0].json["test"]["values"], Json::array({10, 100}));
+  EXPECT_EQ(study.runs[0].json["test"]["examples"], 128);
+  EXPECT_EQ(study.runs[1].json["test"]["values"], Json::array({40}));
+  EXPECT_EQ(parse_study(text, "copying.toml", {"smoke", {}}).runs[0].json["test"]["values"], Json::array({6}));
+  EXPECT_THAT(message("[task]\nname = \"copying\"\n[test]\nalong = \"lenght\"\n"),
+              HasSubstr("[windows.toml:4:1] test.along: got \"lenght\", expected one of the axes of copying"));
+}
+
 }  // namespace
 }  // namespace mneme
