@@ -20,6 +20,7 @@ const std::vector<Command>& command_list() {
       {"sweep", "all runs of a study that are missing", add_sweep},
       {"window", "the learning rates at which a mixer can be trained, found with few runs", add_window},
       {"status", "studies, running workers and failures of the lab", add_status},
+      {"reproduce", "the figures, tables and claims of the papers: what is done, what is missing, run it", add_reproduce},
       {"report", "figure, tables and a page from the runs of a study", add_report},
       {"runs", "the runs of the lab, filtered and sorted", add_runs},
       {"show", "a run, a mixer or a task in detail", add_show},

@@ -64,6 +64,7 @@ void add_export(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_reindex(CLI::App& app, Context& context);
+void add_reproduce(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_retry(CLI::App& app, Context& context);
 void add_runs(CLI::App& app, Context& context);

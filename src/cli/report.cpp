@@ -24,6 +24,7 @@ bool is_study(const std::vector<std::string>& arguments) {
 // What all runs of a selection share, as a study would say it.
 ReportSubject subject_of_rows(const std::vector<ResultRow>& rows, const FigureRequest& figure) {
   ReportSubject subject{.name = "runs",
+                        .study = "",
                         .title = figure.kind->name == "lr-window" ? "Learning-rate windows" : "Runs",
                         .scale = "",
                         .figures = {figure},

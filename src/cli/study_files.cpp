@@ -2,38 +2,36 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
+#include <map>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "report/kinds.h"
+#include "study/shipped.h"
 
 namespace mneme {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Where a program built in build/<preset>/ or installed in bin/ finds its studies.
-std::vector<Path> study_directories() {
-  std::error_code ignored;
-  const Path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  return {"studies", program / "../../studies", program / "../share/mneme/studies"};
-}
+const Path kFolder = "studies";
 
-std::vector<Path> study_files() {
-  std::vector<Path> files;
-  std::set<std::string> names{"demo"};  // the built-in one is the same
-  for (const Path& directory : study_directories()) {
-    std::error_code ignored;
-    std::vector<Path> here;
-    for (const auto& entry : fs::directory_iterator(directory, ignored))
-      if (entry.path().extension() == ".toml") here.push_back(entry.path().lexically_normal());
-    std::sort(here.begin(), here.end());
-    for (const Path& file : here)
-      if (names.insert(file.stem().string()).second) files.push_back(file);
-  }
-  return files;
+// A study by its name: a file, or the text that is compiled in.
+struct Source {
+  Path file;
+  std::string_view text;  // empty: read the file
+  std::string read() const { return text.empty() ? read_file(file) : std::string(text); }
+};
+
+std::map<std::string, Source> sources() {
+  std::map<std::string, Source> found;
+  for (const ShippedStudy& study : shipped_studies())
+    found[std::string(study.name)] = {kFolder / fmt::format("{}.toml", study.name), study.text};
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(kFolder, ignored))
+    if (entry.path().extension() == ".toml")
+      found[entry.path().lexically_relative(kFolder).replace_extension().generic_string()] = {entry.path(), ""};
+  return found;
 }
 
 // The figures are checked with the rest of the file, before anything is run.
@@ -45,28 +43,27 @@ Study checked(Study study) {
 }  // namespace
 
 std::vector<FoundStudy> list_studies() {
-  std::vector<FoundStudy> found{{"demo", outline_study(kDemoStudy, "demo"), ""}};
-  for (const Path& file : study_files()) {
+  std::vector<FoundStudy> found;
+  for (const auto& [name, source] : sources()) {
     try {
-      found.push_back({file, outline_study(read_file(file), file), ""});
+      found.push_back({source.file, outline_study(source.read(), source.file), ""});
     } catch (const Error& error) {
-      found.push_back({file, {}, error.what()});
+      found.push_back({source.file, {}, error.what()});
     }
   }
   return found;
 }
 
 Study open_study(const std::string& name_or_path, const StudyOptions& options) {
-  const bool is_path = name_or_path.find('/') != name_or_path.npos || name_or_path.ends_with(".toml");
-  if (is_path || fs::is_regular_file(name_or_path)) return checked(load_study(name_or_path, options));
-  if (name_or_path == "demo") return checked(parse_study(kDemoStudy, "demo", options));
-  std::vector<std::string> known{"demo"};
-  for (const Path& file : study_files()) {
-    if (file.stem() == name_or_path) return checked(load_study(file, options));
-    known.push_back(file.stem().string());
-  }
+  if (name_or_path.ends_with(".toml") || fs::is_regular_file(name_or_path))
+    return checked(load_study(name_or_path, options));
+  const std::map<std::string, Source> known = sources();
+  if (const auto found = known.find(name_or_path); found != known.end())
+    return checked(parse_study(found->second.read(), found->second.file, options));
+  std::vector<std::string> names;
+  for (const auto& [name, source] : known) names.push_back(name);
   throw Error(ErrorKind::usage, "study",
-              fmt::format("unknown study '{}'{}", name_or_path, suggestion(name_or_path, known)));
+              fmt::format("unknown study '{}'{}", name_or_path, suggestion(name_or_path, names)));
 }
 
 }  // namespace mneme

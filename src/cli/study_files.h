@@ -10,19 +10,18 @@
 
 namespace mneme {
 
-// The study that `mneme demo` runs, studies/demo.toml; its name is "demo".
-extern const std::string_view kDemoStudy;
-
 struct FoundStudy {
-  Path file;  // "demo" for the built-in one
+  Path file;  // where it is, or would be, for one that is compiled in
   StudyOutline outline;
   std::string trouble;  // why it cannot be read
 };
 
-// The built-in study and every *.toml in ./studies and in the installation's studies/, by name.
+// Every *.toml under ./studies, and those that are compiled in (study/shipped.h), by name. A file goes before the compiled-in
+// study of the same name.
 std::vector<FoundStudy> list_studies();
 
-// A path to a file, or the name of a study that list_studies() finds. Throws Error(usage) with the nearest name.
+// A path to a file, or the name of a study that list_studies() finds ("demo", "recall/fig1"). Throws Error(usage) with the
+// nearest name. Its figures are checked, too.
 Study open_study(const std::string& name_or_path, const StudyOptions& options);
 
 }  // namespace mneme

@@ -7,9 +7,8 @@ namespace mneme {
 void remember_study(const Lab& lab, const Study& study) {
   Json ids = Json::array();
   for (const RunConfig& run : study.runs) ids.push_back(run.id);
-  const std::string name = study.scale.empty() ? study.name : study.name + "-" + study.scale;
   write_file_atomically(
-      lab.studies() / (name + ".json"),
+      lab.studies() / (study.file_name() + ".json"),
       Json{{"name", study.name}, {"title", study.title}, {"scale", study.scale}, {"runs", ids}}.dump() + "\n");
 }
 

@@ -39,6 +39,11 @@ ReportPage page_of(const std::vector<ResultRow>& rows, const ReportSubject& subj
     for (const auto& rule : figure.rules)
       if (told.insert(rule.first + rule.second).second) page.facts.push_back(rule);
   page.facts.emplace_back("Selection", "rates are chosen on the validation split, the test split is reported");
+  if (!report.claims.empty()) {
+    ReportSection& claims = page.sections.emplace_back();
+    claims.tables.push_back({"Claims", claim_table(report.claims),
+                             "What the paper states, judged on these runs at this scale; rules in docs/claims.md.", false, "claims"});
+  }
   for (const FigureReport& figure : report.figures)
     page.sections.push_back(
         {.title = "", .findings = figure.findings, .figures = figure.figures, .tables = figure.tables});
@@ -62,7 +67,8 @@ std::string once(std::set<std::string>& given, const std::string& name) {
 }  // namespace
 
 ReportSubject subject_of(const Study& study) {
-  ReportSubject subject{.name = study.scale.empty() ? study.name : study.name + "-" + study.scale,
+  ReportSubject subject{.name = study.file_name(),
+                        .study = study.name,
                         .title = study.title,
                         .scale = study.scale,
                         .figures = figure_requests(study.figures),
@@ -95,6 +101,8 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
   StudyReport report;
   report.figures = build_figures(rows, subject);
   report.runs = ended(rows);
+  for (const Claim* claim : claims_about(subject.study))
+    report.claims.push_back({claim, judge(*claim, rows, subject.planned)});
   report.directory = directory / subject.name;
   report.page = report.directory / "report.html";
   file_system().create_directories(report.directory);
@@ -123,7 +131,8 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
 
 void print_report(const StudyReport& report, const ReportSubject& subject, bool json) {
   if (json) {
-    Json files = Json::array(), figures = Json::array();
+    Json files = Json::array(), figures = Json::array(), claims = Json::array();
+    for (const JudgedClaim& one : report.claims) claims.push_back(claim_json(one));
     for (const Path& file : report.files) files.push_back(file.string());
     for (std::size_t i = 0; i < report.figures.size(); ++i) {
       figures.push_back({{"kind", subject.figures[i].kind->name}, {"findings", report.figures[i].findings}});
@@ -136,7 +145,8 @@ void print_report(const StudyReport& report, const ReportSubject& subject, bool 
                 {"page", report.page.string()},
                 {"files", files},
                 {"messages", report.messages},
-                {"figures", figures}});
+                {"figures", figures},
+                {"claims", claims}});
     return;
   }
   fmt::print("{}\n", subject.title);
@@ -145,6 +155,10 @@ void print_report(const StudyReport& report, const ReportSubject& subject, bool 
     if (!figure.findings.empty()) fmt::print("\n");
     for (const std::string& finding : figure.findings) fmt::print("{}\n", finding);
   }
+  if (!report.claims.empty()) fmt::print("\n");
+  for (const JudgedClaim& one : report.claims)
+    fmt::print("{:16}{} ({}, {}): {}\n", verdict_name(one.judgement.verdict), one.claim->statement, one.claim->id,
+               one.claim->where, one.judgement.numbers);
   if (report.runs < subject.planned) fmt::print("{} of {} runs have ended\n", report.runs, subject.planned);
   for (const std::string& message : report.messages) print_note(message);
   fmt::print("\nreport  {}\nfiles   {}\n", report.page.string(), report.directory.string());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/study_rows.h"
+#include "report/claims.h"
 #include "report/html.h"
 #include "report/kinds.h"
 
@@ -13,7 +14,8 @@ namespace mneme {
 
 // What a report says besides its rows.
 struct ReportSubject {
-  std::string name;  // of the directory in reports/
+  std::string name;   // of the directory in reports/
+  std::string study;  // whose claims are judged (report/claims.h); "" for other runs
   std::string title;
   std::string scale;
   std::vector<FigureRequest> figures;
@@ -29,6 +31,7 @@ struct StudyReport {
   std::vector<Path> files;            // all that was written, the page first
   std::vector<std::string> messages;  // what could not be drawn, and why
   std::vector<FigureReport> figures;  // as the subject asks for them
+  std::vector<JudgedClaim> claims;    // about the study
   std::size_t runs = 0;               // that have ended
 };
 

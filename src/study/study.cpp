@@ -128,6 +128,14 @@ void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree
   }
 }
 
+// A file under studies/ is called by its place there: "recall/fig1".
+std::string name_of(const Path& file) {
+  Path name;
+  for (const Path& part : file.lexically_normal()) name = part == "studies" ? Path() : name.empty() ? part : name / part;
+  const bool under_studies = std::find(file.begin(), file.end(), Path("studies")) != file.end();
+  return under_studies ? name.replace_extension().generic_string() : file.stem().string();
+}
+
 // [figure] is one, [[figure]] are several.
 std::vector<ConfigValue> figures_of(const ConfigValue& root) {
   const ConfigValue* written = root.find("figure");
@@ -145,10 +153,16 @@ void add_paper(Study& study, const ConfigValue& root) {
 
 }  // namespace
 
+std::string Study::file_name() const {
+  std::string name = scale.empty() ? this->name : this->name + "-" + scale;
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
 Study parse_study(std::string_view text, const Path& file, const StudyOptions& options) {
   const ConfigValue root = checked_file(text, file);
   Study study;
-  study.name = file.stem().string();
+  study.name = name_of(file);
   study.title = title_of(root, study.name);
   study.scales = scale_names(root);
   study.scale = chosen_scale(options.scale, study.scales, file);
@@ -176,7 +190,7 @@ Study load_study(const Path& file, const StudyOptions& options) { return parse_s
 StudyOutline outline_study(std::string_view text, const Path& file) {
   const ConfigValue root = checked_file(text, file);
   StudyOutline outline;
-  outline.name = file.stem().string();
+  outline.name = name_of(file);
   outline.title = title_of(root, outline.name);
   outline.scales = scale_names(root);
   outline.runs = std::ssize(parse_study(text, file).runs);

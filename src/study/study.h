@@ -23,7 +23,7 @@
 namespace mneme {
 
 struct Study {
-  std::string name;  // the file's stem
+  std::string name;  // the file's stem, or its place under studies/: "recall/fig1"
   std::string title;
   std::string scale;                // "" for the file as it is written
   std::vector<std::string> scales;  // that the file knows
@@ -31,6 +31,9 @@ struct Study {
   std::vector<RunConfig> runs;
   std::vector<ConfigValue> figures;  // as written: whoever draws them checks them (report/kinds.h)
   std::vector<PaperValue> paper;
+
+  // Name and scale, for files: "recall-fig1-laptop".
+  std::string file_name() const;
 };
 
 struct StudyOptions {

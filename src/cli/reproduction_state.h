@@ -1,0 +1,34 @@
+// How far the repetition of a figure or table is: its runs, and what they say of the paper's claims.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/reproductions.h"
+#include "cli/study_report.h"
+#include "report/claims.h"
+#include "report/table.h"
+#include "store/lab.h"
+#include "study/study.h"
+
+namespace mneme {
+
+struct ReproductionState {
+  const Reproduction* item = nullptr;
+  Study study;
+  ReportSubject subject;
+  std::vector<ResultRow> rows;  // of runs that the lab or the file has
+  std::size_t planned = 0, ended = 0;
+  std::vector<JudgedClaim> claims;
+};
+
+// `scale` "" is laptop. A lab that does not exist has no runs.
+ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const Lab& lab);
+// From ID.SCALE.jsonl in a directory (report/result_file.h); a file that is missing has no runs. Throws Error(data) for one that
+// does not fit the study.
+ReproductionState state_in_files(const Reproduction& item, const std::string& scale, const Path& directory);
+
+// One line for each model of a study, at the sizes of the paper: layers, width, parameters, state.
+Table size_table(const Study& study);
+
+}  // namespace mneme
