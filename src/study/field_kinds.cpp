@@ -37,7 +37,9 @@ bool any_field(const std::string& path, Condition condition) {
 }  // namespace
 
 bool is_list_field(const std::string& path) {
-  return any_field(path, [](const Field& field) { return field.type == FieldType::integers; });
+  return any_field(path, [](const Field& field) {
+    return field.type == FieldType::integers || field.type == FieldType::reals || field.type == FieldType::texts;
+  });
 }
 
 bool is_number_field(const std::string& path, const std::string& word) {

@@ -287,7 +287,7 @@ TEST_F(App, TheDemoEndsInAReport) {
   EXPECT_THAT(read_file(sample.lab.reports() / "demo-smoke" / "runs.csv"), HasSubstr("attention"));
   const Json report = json({"report", "demo", "--scale", "smoke"});
   EXPECT_EQ(report["runs"], 4);
-  EXPECT_EQ(report["series"][0]["points"].size(), 2u);
+  EXPECT_EQ(report["figures"][0]["series"][0]["points"].size(), 2u);
   const Json sweep = json({"sweep", "demo", "--scale", "smoke"});
   for (const Json& run : sweep["runs"]) EXPECT_EQ(run["already"], true);
   EXPECT_EQ(json({"report", "lr=1e-3"})["runs"], 2);

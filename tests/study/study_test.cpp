@@ -59,8 +59,8 @@ TEST(Study, AScaleIsLaidOverTheFile) {
   ASSERT_EQ(laptop.runs.size(), 14u);
   EXPECT_EQ(laptop.runs[0].task.integer("length"), 32);
   EXPECT_EQ(laptop.runs[0].task.integer("pairs"), 4);
-  EXPECT_EQ(laptop.figure.real("threshold"), 0.8);
-  EXPECT_EQ(laptop.figure.text("kind"), "lr-window");
+  ASSERT_EQ(laptop.figures.size(), 1u);
+  EXPECT_EQ(config_to_json(laptop.figures[0]), Json({{"threshold", 0.8}}));
   EXPECT_EQ(parse("smoke").runs.size(), 1u);
 }
 
@@ -84,8 +84,6 @@ TEST(Study, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(message("[scale.big]\ntasks = {}"),
               HasSubstr("[windows.toml:2:1] scale.big: unknown key 'tasks', did you mean 'task'?"));
   EXPECT_THAT(message("scale = 3"), HasSubstr("scale: got 3, expected tables [scale.NAME]"));
-  EXPECT_THAT(message("[figure]\nkind = \"pie\""),
-              HasSubstr("[windows.toml:2:1] figure.kind: got \"pie\", expected one of lr-window"));
   EXPECT_THAT(message("task = 3"), HasSubstr("expected a table"));
   EXPECT_THAT(message("a = ["), HasSubstr("not valid TOML"));
   EXPECT_EQ(message(kStudy, {"lapto", {}}), "[windows.toml] unknown scale 'lapto', did you mean 'laptop'?");
