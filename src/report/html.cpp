@@ -24,7 +24,7 @@ h2.section { font-size: 1.45rem; margin-top: 4rem; padding-top: 1.2rem; border-t
 ul { margin: 1.6rem 0 0; padding-left: 1.2rem; max-width: 44rem; }
 figure { margin: 2.2rem 0; }
 .figure { width: 100%; min-height: 4rem; }
-.figure svg { max-width: 100%; height: auto; }
+.figure svg { min-width: min(38rem, 100%); max-width: 100%; height: auto; }
 .figure.failed { color: #a40000; border: 1px solid currentColor; border-radius: 4px; padding: 1rem; }
 figcaption, .note { font-size: .9rem; color: var(--quiet); max-width: 44rem; margin-top: .6rem; }
 .scroll { overflow-x: auto; }

@@ -12,6 +12,8 @@
 namespace mneme {
 namespace {
 
+constexpr std::size_t kManyLines = 40;  // a longer table starts closed
+
 std::string rule_text(const LrWindowRule& rule) {
   return fmt::format("a rate is in the window if at least {:.0f} % of its seeds reach {:.0f} % validation accuracy",
                      100 * rule.share, 100 * rule.threshold);
@@ -89,8 +91,9 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   report.figures.push_back(
       {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});
   report.tables.push_back({"Windows", stacked("panel", windows), rule_text(rule) + ".", false, "windows"});
-  report.tables.push_back(
-      {"Learning rates", stacked("panel", rates), "Accuracies in per cent over seeds.", false, "rates"});
+  const Table rate_lines = stacked("panel", rates);
+  report.tables.push_back({"Learning rates", rate_lines, "Accuracies in per cent over seeds.",
+                           rate_lines.rows.size() > kManyLines, "rates"});
   report.rules.emplace_back("Window", rule_text(rule));
   report.data = {{"series", all_series}};
   return report;

@@ -89,6 +89,43 @@ void add_phrases(std::string& line, std::span<const ResultRow> rows, std::span<c
   }
 }
 
+using FlatConfig = std::map<std::string, std::string>;
+
+bool is_known(const std::string& pointer) {
+  const auto is = [&](const Phrase& phrase) { return pointer == phrase.pointer; };
+  return std::any_of(kTaskPhrases.begin(), kTaskPhrases.end(), is) ||
+         std::any_of(kModelPhrases.begin(), kModelPhrases.end(), is);
+}
+
+// Of the fields that vary among a mixer's runs, enough to tell the runs apart: not those that follow from others
+// (embed_width from width). Fields that people speak of are taken first.
+std::set<std::string> telling(const std::set<std::string>& varying, const std::string& mixer,
+                              const std::vector<std::vector<std::string>>& groups,
+                              const std::vector<FlatConfig>& flat) {
+  std::vector<std::string> candidates(varying.begin(), varying.end());
+  std::stable_partition(candidates.begin(), candidates.end(), is_known);
+  std::map<std::size_t, std::vector<std::string>> kinds;  // row -> what is known to differ
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (groups[i].front() == mixer) kinds[i] = groups[i];
+  const auto count = [](const auto& of) {
+    std::set<std::vector<std::string>> distinct;
+    for (const auto& [row, kind] : of) distinct.insert(kind);
+    return distinct.size();
+  };
+  std::set<std::string> chosen;
+  for (const std::string& pointer : candidates) {
+    auto finer = kinds;
+    for (auto& [row, kind] : finer) {
+      const auto found = flat[row].find(pointer);
+      kind.push_back(found == flat[row].end() ? "" : found->second);
+    }
+    if (count(finer) == count(kinds)) continue;
+    kinds = std::move(finer);
+    chosen.insert(pointer);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 bool is_result(const ResultRow& row) {
@@ -146,7 +183,7 @@ std::vector<std::string> series_labels(std::span<const ResultRow> rows, const st
   // Runs of one mixer that are equal in `apart_from` -> config path -> the values it takes; a path that one run
   // lacks counts as the value "".
   std::map<std::vector<std::string>, std::map<std::string, std::set<std::string>>> values;
-  std::vector<std::map<std::string, std::string>> flat(rows.size());
+  std::vector<FlatConfig> flat(rows.size());
   std::vector<std::vector<std::string>> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json flattened = rows[i].config.flatten();
@@ -171,6 +208,7 @@ std::vector<std::string> series_labels(std::span<const ResultRow> rows, const st
   for (const auto& [group, paths] : values)
     for (const auto& [pointer, seen] : paths)
       if (seen.size() > 1) varying[group.front()].insert(pointer);
+  for (auto& [mixer, pointers] : varying) pointers = telling(pointers, mixer, groups, flat);
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string label = groups[i].front();

@@ -57,8 +57,8 @@ const Json* config_value(const ResultRow& row, std::string_view path);
 std::string field_text(std::string_view path, const Json& value);
 
 // A label for each row, equal for runs that differ in nothing but learning rate, seeds and the fields `apart_from`:
-// the mixer, and behind it whatever else varies among the runs of that mixer ("mamba, width 128"). What varies only
-// together with one of `apart_from` (a batch that follows from the length) is not named.
+// the mixer, and behind it whatever else varies among the runs of that mixer ("mamba, width 128"). What follows from
+// these or from `apart_from` (a batch that follows from the length) is not named.
 std::vector<std::string> series_labels(std::span<const ResultRow> rows,
                                        const std::vector<std::string>& apart_from = {});
 

@@ -63,8 +63,22 @@ TEST(Rows, WhatFollowsFromAFieldThatIsSetApartIsNotNamed) {
   const std::vector<std::string> apart{"task.length"};
   EXPECT_THAT(series_labels(rows, apart),
               ElementsAre("attention, conv k", "attention, conv q", "attention, conv k", "attention, conv q"));
-  rows[3].config["train"]["batch"] = 1;
-  EXPECT_EQ(series_labels(rows, apart)[3], "attention, conv q, batch 1");
+  rows.push_back(rows[3]);
+  rows[4].config["train"]["batch"] = 1;
+  EXPECT_EQ(series_labels(rows, apart)[4], "attention, conv q, batch 1");
+}
+
+TEST(Rows, WhatFollowsFromAnotherFieldIsNotNamed) {
+  std::vector<ResultRow> rows;
+  for (const int width : {16, 32}) {
+    rows.push_back(sample_row("attention", 1e-3, 1, 1));
+    rows.back().config["model"]["width"] = width;
+    rows.back().config["model"]["embed_width"] = width;
+  }
+  EXPECT_THAT(series_labels(rows), ElementsAre("attention, width 16", "attention, width 32"));
+  rows.push_back(rows[1]);
+  rows[2].config["model"]["embed_width"] = 8;
+  EXPECT_EQ(series_labels(rows)[2], "attention, embed_width 8, width 32");
 }
 
 TEST(Rows, FieldsAreNamedAsAPersonWould) {

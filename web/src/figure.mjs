@@ -28,9 +28,17 @@ async function drawFigure(element) {
   }
 }
 
-// Resolves when all figures are drawn, or replaced by the reason why they are not.
-globalThis.drawFigures = () =>
-  Promise.all(Array.from(document.querySelectorAll('[data-figure]'), drawFigure));
+// Lets the browser show what is drawn and listen to the reader.
+const breathe = () => new Promise((resume) => setTimeout(resume, 0));
+
+// Draws one figure after the other, so that the first is there before the last is begun. Resolves when all are drawn,
+// or replaced by the reason why they are not.
+globalThis.drawFigures = async () => {
+  for (const element of document.querySelectorAll('[data-figure]')) {
+    await drawFigure(element);
+    await breathe();
+  }
+};
 
 document.addEventListener('DOMContentLoaded', globalThis.drawFigures);
 addEventListener('beforeprint', () => {
