@@ -142,7 +142,7 @@ void Execution::assign() {
 bool Execution::claim_for(WorkerSlot& slot) {
   try {
     slot.run = queue_->next();
-  } catch (const SqliteError& error) {
+  } catch (const DatabaseError& error) {
     if (!error.full()) give_up(error);
     if (result_.stopped.empty()) result_.stopped = fmt::format("{}: {}", error.what(), std::strerror(ENOSPC));
   }
