@@ -13,6 +13,7 @@
 #include "report/figure_lr_window.h"
 #include "report/format.h"
 #include "report/html.h"
+#include "report/paired.h"
 #include "report/tables_lr_window.h"
 
 namespace mneme {
@@ -45,6 +46,10 @@ ReportPage page_of(const std::vector<ResultRow>& rows, const ReportSubject& subj
       {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});
   page.tables.push_back({"Windows", window_table(windows), rule_text(windows.rule) + ".", false});
   page.tables.push_back({"Learning rates", rate_table(windows), "Accuracies in per cent over seeds.", false});
+  if (const auto paired = paired_differences(windows); !paired.empty())
+    page.tables.push_back({"Pairs of seeds", paired_table(paired),
+                           "Test accuracy of two series at equal seeds: mean and standard error of the difference.",
+                           true});
   page.tables.push_back({"Runs", run_table(rows), "", true});
   page.footer = fmt::format("Mneme {}, {:%Y-%m-%d %H:%M} UTC", MNEME_VERSION, fmt::gmtime(std::time(nullptr)));
   return page;
@@ -81,6 +86,18 @@ Json series_json(const LrSeries& series) {
               {"reaches_highest", series.window->reaches_highest}};
   return {
       {"label", series.label}, {"window", window}, {"best_lr", series.points[series.best].rate}, {"points", points}};
+}
+
+Json paired_json(const PairedDifference& paired) {
+  const double error = paired.difference.standard_error;
+  return {{"first", paired.first},
+          {"second", paired.second},
+          {"first_lr", paired.first_rate},
+          {"second_lr", paired.second_rate},
+          {"at_best_rates", paired.at_best_rates},
+          {"pairs", paired.difference.n},
+          {"mean_difference", paired.difference.mean},
+          {"standard_error", std::isnan(error) ? Json() : Json(error)}};
 }
 
 }  // namespace
@@ -140,6 +157,8 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
   write(report.directory / "windows.csv", to_csv(window_table(report.windows)));
   write(report.directory / "windows.tex", to_latex(window_table(report.windows)));
   write(report.directory / "rates.csv", to_csv(rate_table(report.windows)));
+  if (const auto paired = paired_differences(report.windows); !paired.empty())
+    write(report.directory / "paired.csv", to_csv(paired_table(paired)));
   write(report.directory / "runs.csv", to_csv(run_table(rows)));
   return report;
 }
@@ -147,9 +166,10 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
 void print_report(const StudyReport& report, const ReportSubject& subject, bool json) {
   const auto counted = static_cast<std::size_t>(report.windows.runs);
   if (json) {
-    Json files = Json::array(), series = Json::array();
+    Json files = Json::array(), series = Json::array(), paired = Json::array();
     for (const Path& file : report.files) files.push_back(file.string());
     for (const LrSeries& one : report.windows.series) series.push_back(series_json(one));
+    for (const PairedDifference& one : paired_differences(report.windows)) paired.push_back(paired_json(one));
     print_json({{"title", subject.title},
                 {"scale", subject.scale},
                 {"runs", report.windows.runs},
@@ -157,7 +177,8 @@ void print_report(const StudyReport& report, const ReportSubject& subject, bool 
                 {"page", report.page.string()},
                 {"files", files},
                 {"messages", report.messages},
-                {"series", series}});
+                {"series", series},
+                {"paired", paired}});
     return;
   }
   fmt::print("{}\n\n{}\n", subject.title, to_text(rate_table(report.windows)));
