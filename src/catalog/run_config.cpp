@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "catalog/model_config.h"
+#include "catalog/test_config.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -26,7 +27,7 @@ const ConfigValue& section(const ConfigValue& root, std::string_view name, const
 }
 
 void check_top_level(const ConfigValue& root) {
-  static const std::vector<std::string> known = {"format", "task", "model", "train"};
+  static const std::vector<std::string> known = {"format", "task", "model", "train", "test"};
   for (const auto& [key, value] : root.table())
     if (std::find(known.begin(), known.end(), key) == known.end())
       throw Error(ErrorKind::usage, value.origin, fmt::format("unknown table '{}'{}", key, suggestion(key, known)));
@@ -83,7 +84,12 @@ Json complete_json(const RunConfig& run) {
   Json model = run.model.values();
   for (const MixerConfig& mixer : run.mixers) model[mixer.entry->name] = mixer.options.values();
   if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
-  return {{"format", kFormat}, {"task", task}, {"model", model}, {"train", run.train.values()}};
+  Json train = run.train.values();
+  // Younger than the first runs, whose ids must stay: not there where it is the default.
+  if (train["stop_on"] == "accuracy") train.erase("stop_on");
+  Json complete = {{"format", kFormat}, {"task", task}, {"model", model}, {"train", train}};
+  if (const Json test = test_json(run); !test.is_null()) complete["test"] = test;
+  return complete;
 }
 
 }  // namespace
@@ -96,6 +102,7 @@ RunConfig resolve_run(const ConfigValue& root) {
   resolve_task(run, section(root, "task", empty));
   resolve_model(run, section(root, "model", empty));
   resolve_train(run, section(root, "train", empty));
+  resolve_test(run, section(root, "test", empty));
   run.json = complete_json(run);
   run.id = sha256_hex(canonical(run.json)).substr(0, 12);
   return run;

@@ -4,6 +4,7 @@
 //   model: mixer ("a" or "a+b", cycled over layers), width, layers, block, ..., and one table of options
 //          per mixer, named after it
 //   train: optimiser, schedule, budget, seeds
+//   test:  what the trained model is tested on beyond its own test split (catalog/test_config.h)
 //
 // The canonical JSON of it is hashed into the run's id, so two runs with the same id are the same run,
 // and resolving that JSON again gives the same JSON.
@@ -22,6 +23,7 @@ namespace mneme {
 
 const Schema& model_schema();
 const Schema& train_schema();
+const Schema& test_schema();
 
 struct MixerConfig {
   const MixerEntry* entry = nullptr;
@@ -36,6 +38,7 @@ struct RunConfig {
   std::vector<MixerConfig> mixers;  // layer i uses mixers[i % size]
   MixerConfig state_mixer;  // empty: none
   Options train;
+  Options test;
 
   TaskShape shape;
   double chance = 0;

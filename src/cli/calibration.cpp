@@ -21,6 +21,7 @@ std::string key_of(const RunConfig& run) {
   Json config = run.json;
   for (const char* name : {"lr", "seed", "data_seed", "init_seed", "order_seed", "dropout_seed", "steps", "eval_every"})
     config["train"].erase(name);
+  config.erase("test");
   config["machine"] = machine();
   return sha256_hex(canonical(config)).substr(0, 16);
 }

@@ -35,8 +35,10 @@ int demo(const DemoOptions& options, const Context& context) {
   }
   const Lab lab = context.lab();
   Index index = open_index(lab);
-  const ReportSubject subject = subject_of(study);
-  const StudyReport report = write_report(rows_of(study, index), subject, lab.reports());
+  ReportSubject subject = subject_of(study);
+  const std::vector<ResultRow> rows = rows_of(study, subject.figures, index, lab);
+  subject.environments = environments_of(rows, lab);
+  const StudyReport report = write_report(rows, subject, lab.reports());
   if (!context.json) fmt::print("\n");
   print_report(report, subject, context.json);
   return exit_code_of(result);

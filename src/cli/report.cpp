@@ -15,6 +15,7 @@ struct ReportOptions {
   std::vector<std::string> arguments;
   std::string scale;
   std::string output;
+  std::string kind;
 };
 
 bool is_study(const std::vector<std::string>& arguments) {
@@ -22,13 +23,15 @@ bool is_study(const std::vector<std::string>& arguments) {
 }
 
 // What all runs of a selection share, as a study would say it.
-ReportSubject subject_of_rows(const std::vector<ResultRow>& rows) {
+ReportSubject subject_of_rows(const std::vector<ResultRow>& rows, const FigureRequest& figure) {
   ReportSubject subject{.name = "runs",
-                        .title = "Learning-rate windows",
+                        .title = figure.kind->name == "lr-window" ? "Learning-rate windows" : "Runs",
                         .scale = "",
-                        .figure = defaults(figure_schema(), "figure"),
+                        .figures = {figure},
                         .chance = {},
-                        .planned = rows.size()};
+                        .planned = rows.size(),
+                        .paper = {},
+                        .environments = {}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double chance = resolve_run(config_from_json(rows[i].config, rows[i].run)).chance;
     if (i == 0) subject.chance = chance;
@@ -46,8 +49,9 @@ int report(const ReportOptions& options, const Context& context) {
         open_study(options.arguments[0], {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
     lab.require();
     Index index = open_index(lab);
-    rows = rows_of(study, index);
     subject = subject_of(study);
+    if (!options.kind.empty()) subject.figures = {default_figure(options.kind)};
+    rows = rows_of(study, subject.figures, index, lab);
     if (rows.empty())
       throw Error(
           ErrorKind::data, study.name,
@@ -59,9 +63,14 @@ int report(const ReportOptions& options, const Context& context) {
     for (const std::string& filter : options.arguments) query.filters.push_back(parse_run_filter(filter));
     lab.require();
     Index index = open_index(lab);
-    for (const RunRecord& record : index.query(query)) rows.push_back(row_of(record));
-    subject = subject_of_rows(rows);
+    const FigureRequest figure = options.kind.empty() ? default_figure() : default_figure(options.kind);
+    for (const RunRecord& record : index.query(query)) {
+      rows.push_back(row_of(record));
+      add_details(rows.back(), {figure}, index, lab);
+    }
+    subject = subject_of_rows(rows, figure);
   }
+  subject.environments = environments_of(rows, lab);
   const StudyReport written =
       write_report(rows, subject, options.output.empty() ? lab.reports() : Path(options.output));
   print_report(written, subject, context.json);
@@ -78,6 +87,8 @@ void add_report(CLI::App& app, Context& context) {
   add_scale_option(app, options->scale);
   app.add_option("--output", options->output, "directory for the report (default: reports/ in the lab)")
       ->type_name("DIR");
+  app.add_option("--kind", options->kind, "draw this kind of figure, whatever the study asks for (docs/figures.md)")
+      ->type_name("KIND");
   app.callback([options, &context] { context.action = [options, &context] { return report(*options, context); }; });
   add_examples(app,
                "  mneme report demo\n  mneme report studies/my-study.toml --scale laptop\n  mneme report "

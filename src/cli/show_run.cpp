@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/table.h"
 
 namespace mneme {
 namespace {
@@ -63,6 +64,32 @@ void print_section(const std::string& name, const Json& section, const Terminal&
   print_fields("", section);
 }
 
+// A score of a point as a person reads it; null is a loss that was not finite.
+std::string shown_score(const std::string& name, const Json& value) {
+  if (!value.is_number()) return "not finite";
+  return name == "loss" ? fmt::format("{:.3g}", value.get<double>()) : percent(value.get<double>());
+}
+
+// The points of values.generalisation, one row each.
+void print_generalisation(const Json& found, const Terminal& terminal) {
+  const Json& points = found.at("points");
+  if (points.empty()) return;
+  Table table{{{found.at("axis").get<std::string>(), Align::right}}, {}};
+  for (const auto& [name, value] : points.front().items())
+    if (name != "value") table.columns.push_back({name, Align::right});
+  for (const Json& point : points) {
+    table.rows.push_back({point.at("value").dump()});
+    for (std::size_t i = 1; i < table.columns.size(); ++i)
+      table.rows.back().push_back(shown_score(table.columns[i].title, point.value(table.columns[i].title, Json())));
+  }
+  fmt::print("{}\n{}", paint("generalisation", Color::bold, terminal), to_text(table));
+}
+
+void print_tests(const Json& values, const Terminal& terminal) {
+  if (values.contains("generalisation")) print_generalisation(values["generalisation"], terminal);
+  if (values.contains("phases")) print_section("phases", values["phases"], terminal);
+}
+
 Json document(const RunRecord& record, const RunDirectory& directory, const std::vector<Json>& metrics) {
   return {{"id", record.id},
           {"state", run_state_name(record.state)},
@@ -95,7 +122,9 @@ int show_run(const std::string& prefix, const Context& context) {
   print_curves(metrics, static_cast<std::size_t>(std::clamp(terminal.columns, 40, 100)));
   fmt::print("\n");
   const Json config = parse_json(record.config, "config");
-  for (const char* section : {"task", "model", "train"}) print_section(section, config.at(section), terminal);
+  for (const char* section : {"task", "model", "train", "test"})
+    if (config.contains(section)) print_section(section, config.at(section), terminal);
+  if (!record.summary.empty()) print_tests(parse_json(record.summary, "summary").value("values", Json()), terminal);
   fmt::print("{}\n", paint("log", Color::bold, terminal));
   for (const std::string& line : directory.last_log_lines(8)) fmt::print("  {}\n", harmless(line));
   return 0;

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "report/kinds.h"
 
 namespace mneme {
 namespace {
@@ -35,6 +36,12 @@ std::vector<Path> study_files() {
   return files;
 }
 
+// The figures are checked with the rest of the file, before anything is run.
+Study checked(Study study) {
+  figure_requests(study.figures);
+  return study;
+}
+
 }  // namespace
 
 std::vector<FoundStudy> list_studies() {
@@ -51,11 +58,11 @@ std::vector<FoundStudy> list_studies() {
 
 Study open_study(const std::string& name_or_path, const StudyOptions& options) {
   const bool is_path = name_or_path.find('/') != name_or_path.npos || name_or_path.ends_with(".toml");
-  if (is_path || fs::is_regular_file(name_or_path)) return load_study(name_or_path, options);
-  if (name_or_path == "demo") return parse_study(kDemoStudy, "demo", options);
+  if (is_path || fs::is_regular_file(name_or_path)) return checked(load_study(name_or_path, options));
+  if (name_or_path == "demo") return checked(parse_study(kDemoStudy, "demo", options));
   std::vector<std::string> known{"demo"};
   for (const Path& file : study_files()) {
-    if (file.stem() == name_or_path) return load_study(file, options);
+    if (file.stem() == name_or_path) return checked(load_study(file, options));
     known.push_back(file.stem().string());
   }
   throw Error(ErrorKind::usage, "study",

@@ -149,11 +149,13 @@ void write_window(const WindowReport& report, const std::vector<ResultRow>& rows
   ReportSubject subject{.name = "window-" + report.mixer,
                         .title = fmt::format("Learning-rate window of {}", report.mixer),
                         .scale = "",
-                        .figure = defaults(figure_schema(), "figure"),
+                        .figures = {default_figure()},
                         .chance = chance,
-                        .planned = rows.size()};
-  subject.figure.set("threshold", report.rule.threshold);
-  subject.figure.set("share", report.rule.share);
+                        .planned = rows.size(),
+                        .paper = {},
+                        .environments = environments_of(rows, lab)};
+  subject.figures.front().options.set("threshold", report.rule.threshold);
+  subject.figures.front().options.set("share", report.rule.share);
   const StudyReport written = write_report(rows, subject, lab.reports());
   write_file_atomically(written.directory / "window.json", window_json(report).dump(2) + "\n");
   if (!quiet) fmt::print("report    {}\n", written.page.string());

@@ -23,6 +23,20 @@ bool is_choice(const Field& field, const std::string* text) {
 }
 
 // The value with the field's type, or a discarded Json if it does not fit.
+Json fitted(const Field& field, const ConfigValue& value);
+
+// A list of values, or one that stands for a list of one.
+Json fitted_list(Field item_field, FieldType item, const ConfigValue& value) {
+  item_field.type = item;
+  Json list = Json::array();
+  const ConfigArray single{value};
+  for (const auto& one : value.is_array() ? value.array() : single) {
+    list.push_back(fitted(item_field, one));
+    if (list.back().is_discarded()) return list.back();
+  }
+  return list;
+}
+
 Json fitted(const Field& field, const ConfigValue& value) {
   const auto* integer = std::get_if<std::int64_t>(&value.value);
   const auto* real = std::get_if<double>(&value.value);
@@ -46,15 +60,11 @@ Json fitted(const Field& field, const ConfigValue& value) {
     case FieldType::choice:
       return is_choice(field, text) ? Json(*text) : misfit;
     case FieldType::integers: {
-      Json list = Json::array();
-      const ConfigArray single{value};
-      for (const auto& item : value.is_array() ? value.array() : single) {
-        const auto* number = std::get_if<std::int64_t>(&item.value);
-        if (!number || !within(field, static_cast<double>(*number))) return misfit;
-        list.push_back(*number);
-      }
+      const Json list = fitted_list(field, FieldType::integer, value);
       return list.empty() ? misfit : list;
     }
+    case FieldType::reals: return fitted_list(field, FieldType::real, value);
+    case FieldType::texts: return fitted_list(field, FieldType::text, value);
   }
   return misfit;
 }
@@ -79,6 +89,8 @@ std::string Field::expected() const {
     case FieldType::text: return "a string";
     case FieldType::choice: return "one of " + join(choices, ", ");
     case FieldType::integers: return "an integer" + limits(*this) + " or a list of them";
+    case FieldType::reals: return "a number" + limits(*this) + " or a list of them";
+    case FieldType::texts: return "a string or a list of them";
   }
   return "";
 }
@@ -118,8 +130,23 @@ Field integers_field(std::string name, Json fallback, double min, double max, st
           .help = std::move(help), .min = min, .max = max};
 }
 
+Field reals_field(std::string name, Json fallback, double min, double max, std::string help) {
+  return {.name = std::move(name), .type = FieldType::reals, .fallback = std::move(fallback),
+          .help = std::move(help), .min = min, .max = max};
+}
+
+Field texts_field(std::string name, Json fallback, std::string help) {
+  return {.name = std::move(name), .type = FieldType::texts, .fallback = std::move(fallback), .help = std::move(help)};
+}
+
 std::vector<std::int64_t> Options::integers(std::string_view name) const {
   return at(name).get<std::vector<std::int64_t>>();
+}
+
+std::vector<double> Options::reals(std::string_view name) const { return at(name).get<std::vector<double>>(); }
+
+std::vector<std::string> Options::texts(std::string_view name) const {
+  return at(name).get<std::vector<std::string>>();
 }
 
 const Json& Options::at(std::string_view name) const {

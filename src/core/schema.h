@@ -18,7 +18,7 @@
 
 namespace mneme {
 
-enum class FieldType { flag, integer, real, text, choice, integers };
+enum class FieldType { flag, integer, real, text, choice, integers, reals, texts };
 
 struct Field {
   std::string name;
@@ -44,6 +44,9 @@ Field choice_field(std::string name, Json fallback, std::vector<std::string> cho
 Field or_word(Field number, std::vector<std::string> words);
 // A number or a list of numbers; always kept as a list.
 Field integers_field(std::string name, Json fallback, double min, double max, std::string help);
+// The same of numbers and of strings; these may be empty.
+Field reals_field(std::string name, Json fallback, double min, double max, std::string help);
+Field texts_field(std::string name, Json fallback, std::string help);
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
@@ -59,6 +62,8 @@ class Options {
   double real(std::string_view name) const { return at(name).get<double>(); }
   std::string text(std::string_view name) const { return at(name).get<std::string>(); }
   std::vector<std::int64_t> integers(std::string_view name) const;
+  std::vector<double> reals(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
   // True if an or_word field holds one of its words instead of a number.
   bool is_word(std::string_view name) const { return at(name).is_string(); }
 

@@ -1,8 +1,7 @@
-// Roots of unity and places of frequencies for the transforms of real_transform-inl.h.
+// Roots of unity for the transforms of complex_transform-inl.h.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace mneme::kernels {
@@ -11,27 +10,21 @@ struct Twiddle {
   float re, im;
 };
 
-// For real sequences of N = 2M steps, M a power of two.
+// For transforms of N steps, N a power of two.
 class TransformTables {
  public:
-  explicit TransformTables(std::size_t complex_size);
+  explicit TransformTables(std::size_t size);
 
-  std::size_t size() const { return size_; }  // M
-  // Where frequency k of the complex transform lies.
-  std::size_t place(std::size_t k) const { return place_[k]; }
-  // exp(-i pi k / M), k = 0..M.
-  Twiddle turn(std::size_t k) const { return turn_[k]; }
-  // w^j, w^2j, w^3j for j = 0..n/4-1, with w = exp(-2 pi i / n).
+  std::size_t size() const { return size_; }  // N
+  // w^j, w^2j, w^3j for j = 0..n/4-1, with w = exp(-2 pi i / n); n is N, N/4, N/16, ..., at least 4.
   const Twiddle* butterflies(std::size_t n) const;
 
  private:
   std::size_t size_;
-  std::vector<std::uint32_t> place_;
-  std::vector<Twiddle> turn_;
-  std::vector<std::vector<Twiddle>> butterflies_;  // of M, M/4, M/16, ...
+  std::vector<std::vector<Twiddle>> butterflies_;  // of N, N/4, N/16, ...
 };
 
 // Tables are made once per size and kept by the thread.
-const TransformTables& transform_tables(std::size_t complex_size);
+const TransformTables& transform_tables(std::size_t size);
 
 }  // namespace mneme::kernels

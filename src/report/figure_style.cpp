@@ -98,7 +98,7 @@ int legend_columns(const std::vector<std::string>& labels) {
   return sum <= kRoom ? std::max<int>(1, static_cast<int>(labels.size())) : std::max(1, kRoom / widest);
 }
 
-LogAxis log_axis(const std::vector<double>& values, std::string_view title) {
+LogAxis log_axis(const std::vector<double>& values, std::string_view title, const std::string& format) {
   check(!values.empty(), "a logarithmic axis needs a value");
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   check(*least > 0, "a logarithmic axis needs positive values");
@@ -119,7 +119,7 @@ LogAxis log_axis(const std::vector<double>& values, std::string_view title) {
   return {.scale = {{"type", "log"}, {"domain", {lo, hi}}, {"nice", false}},
           .axis = {{"title", title},
                    {"values", all},
-                   {"labelExpr", is_labelled + " ? format(datum.value, '.0e') : ''"},
+                   {"labelExpr", is_labelled + " ? format(datum.value, '" + format + "') : ''"},
                    {"labelOverlap", false},
                    {"labelFlush", false},
                    {"tickSize", {{"condition", {{"test", is_labelled}, {"value", 6}}}, {"value", 3}}},

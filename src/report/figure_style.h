@@ -33,7 +33,8 @@ struct LogAxis {
   double lo = 0;
   double hi = 0;
 };
-LogAxis log_axis(const std::vector<double>& values, std::string_view title);
+// `format` is d3's.
+LogAxis log_axis(const std::vector<double>& values, std::string_view title, const std::string& format = ".0e");
 
 // Breaks a text into lines of at most `width` characters at spaces: Vega does not wrap.
 Json wrapped(std::string_view text, std::size_t width);

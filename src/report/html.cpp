@@ -20,9 +20,11 @@ p { margin: 0 0 .8rem; max-width: 44rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.2rem; margin: 1.2rem 0 0; font-size: .92rem; }
 dt { color: var(--quiet); }
 dd { margin: 0; overflow-wrap: anywhere; }
+h2.section { font-size: 1.45rem; margin-top: 4rem; padding-top: 1.2rem; border-top: 1px solid var(--line); }
+ul { margin: 1.6rem 0 0; padding-left: 1.2rem; max-width: 44rem; }
 figure { margin: 2.2rem 0; }
-.figure { width: 100%; max-width: 38rem; min-height: 4rem; }
-.figure svg { width: 100%; height: auto; }
+.figure { width: 100%; min-height: 4rem; }
+.figure svg { max-width: 100%; height: auto; }
 .figure.failed { color: #a40000; border: 1px solid currentColor; border-radius: 4px; padding: 1rem; }
 figcaption, .note { font-size: .9rem; color: var(--quiet); max-width: 44rem; margin-top: .6rem; }
 .scroll { overflow-x: auto; }
@@ -66,6 +68,19 @@ std::string render_table(const ReportTable& table) {
                       : fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", title, body);
 }
 
+std::string render_section(const ReportSection& section, std::size_t& number) {
+  std::string body;
+  if (!section.title.empty()) body += fmt::format("<h2 class=\"section\">{}</h2>\n", escape_html(section.title));
+  if (!section.findings.empty()) {
+    body += "<ul>\n";
+    for (const std::string& finding : section.findings) body += fmt::format("<li>{}</li>\n", escape_html(finding));
+    body += "</ul>\n";
+  }
+  for (const ReportFigure& figure : section.figures) body += render_figure(figure, ++number);
+  for (const ReportTable& table : section.tables) body += render_table(table);
+  return body;
+}
+
 }  // namespace
 
 std::string json_for_script(const Json& value) {
@@ -85,8 +100,10 @@ std::string json_for_script(const Json& value) {
 
 std::string render_page(const ReportPage& page) {
   std::string body;
-  for (std::size_t i = 0; i < page.figures.size(); ++i) body += render_figure(page.figures[i], i + 1);
-  for (const ReportTable& table : page.tables) body += render_table(table);
+  std::size_t figures = 0;
+  for (const ReportSection& section : page.sections) body += render_section(section, figures);
+  const std::string summary =
+      page.summary.empty() ? "" : fmt::format("<p class=\"summary\">{}</p>\n", escape_html(page.summary));
   // Vega sets style attributes and one style element; scripts are limited to the one with this hash.
   const std::string policy = fmt::format(
       "default-src 'none'; script-src '{}'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
@@ -98,10 +115,10 @@ std::string render_page(const ReportPage& page) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n"
       "<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-      "<h1>{title}</h1>\n<p class=\"summary\">{summary}</p>\n{facts}{body}<footer>{footer}</footer>\n</main>\n"
+      "<h1>{title}</h1>\n{summary}{facts}{body}<footer>{footer}</footer>\n</main>\n"
       "<script>{script}</script>\n</body>\n</html>\n",
       fmt::arg("policy", policy), fmt::arg("title", escape_html(page.title)), fmt::arg("style", kStyle),
-      fmt::arg("summary", escape_html(page.summary)), fmt::arg("facts", render_facts(page)), fmt::arg("body", body),
+      fmt::arg("summary", summary), fmt::arg("facts", render_facts(page)), fmt::arg("body", body),
       fmt::arg("footer", escape_html(page.footer)), fmt::arg("script", asset("figure.js")));
 }
 

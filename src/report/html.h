@@ -21,14 +21,21 @@ struct ReportTable {
   Table table;
   std::string note;
   bool folded = false;  // long lists start closed; they open for printing
+  std::string name;     // of its CSV and LaTeX files; "": it has none
+};
+
+struct ReportSection {
+  std::string title;                  // "": none
+  std::vector<std::string> findings;  // a line each
+  std::vector<ReportFigure> figures;
+  std::vector<ReportTable> tables;
 };
 
 struct ReportPage {
   std::string title;
   std::string summary;                                     // a sentence or two under the title
   std::vector<std::pair<std::string, std::string>> facts;  // "Task" -> "MQAR, length 32", ...
-  std::vector<ReportFigure> figures;
-  std::vector<ReportTable> tables;
+  std::vector<ReportSection> sections;
   std::string footer;  // version and date; the caller's, so that equal input gives equal bytes
 };
 

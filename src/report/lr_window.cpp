@@ -48,6 +48,10 @@ std::optional<RateWindow> widest_window(const std::vector<RatePoint>& points) {
   return widest;
 }
 
+}  // namespace
+
+double RateWindow::decades() const { return std::log10(hi / lo); }
+
 std::size_t best_rate(const std::vector<RatePoint>& points) {
   const auto best = std::max_element(points.begin(), points.end(), [](const RatePoint& a, const RatePoint& b) {
     return a.validation.mean < b.validation.mean;
@@ -55,32 +59,35 @@ std::size_t best_rate(const std::vector<RatePoint>& points) {
   return static_cast<std::size_t>(best - points.begin());
 }
 
-}  // namespace
+std::vector<RatePoint> rate_points(const std::vector<const ResultRow*>& results, const LrWindowRule& rule) {
+  std::map<double, std::vector<SeedResult>> rates;
+  for (const ResultRow* row : results)
+    rates[learning_rate(*row)].push_back({.run = row->run,
+                                          .seed = seed_text(*row),
+                                          .outcome = row->outcome,
+                                          .validation = counted_validation_accuracy(*row),
+                                          .test = counted_test_accuracy(*row)});
+  std::vector<RatePoint> points;
+  for (auto& [rate, seeds] : rates) points.push_back(make_point(rate, std::move(seeds), rule));
+  return points;
+}
 
-double RateWindow::decades() const { return std::log10(hi / lo); }
-
-LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& rule) {
+LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& rule,
+                          const std::vector<std::string>& apart_from) {
   std::vector<ResultRow> results;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(results), is_result);
-  const std::vector<std::string> labels = series_labels(results);
-
-  std::map<std::string, std::map<double, std::vector<SeedResult>>> groups;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const ResultRow& row = results[i];
-    groups[labels[i]][learning_rate(row)].push_back({.run = row.run,
-                                                     .seed = seed_text(row),
-                                                     .outcome = row.outcome,
-                                                     .validation = counted_validation_accuracy(row),
-                                                     .test = counted_test_accuracy(row)});
-  }
+  const std::vector<std::string> labels = series_labels(results, apart_from);
+  std::map<std::string, std::vector<const ResultRow*>> groups;
+  for (std::size_t i = 0; i < results.size(); ++i) groups[labels[i]].push_back(&results[i]);
 
   LrWindows windows{.rule = rule,
                     .series = {},
                     .runs = static_cast<int>(results.size()),
                     .left_out = static_cast<int>(rows.size() - results.size())};
-  for (auto& [label, rates] : groups) {
-    LrSeries series{.label = label, .points = {}, .window = {}};
-    for (auto& [rate, seeds] : rates) series.points.push_back(make_point(rate, std::move(seeds), rule));
+  for (const auto& [label, members] : groups) {
+    const ResultRow* first = *std::min_element(members.begin(), members.end(),
+                                               [](const ResultRow* a, const ResultRow* b) { return a->run < b->run; });
+    LrSeries series{.label = label, .config = first->config, .points = rate_points(members, rule), .window = {}};
     series.window = widest_window(series.points);
     series.best = best_rate(series.points);
     windows.series.push_back(std::move(series));

@@ -58,6 +58,7 @@ struct RateWindow {
 
 struct LrSeries {
   std::string label;
+  Json config;                    // of one of its runs
   std::vector<RatePoint> points;  // ascending rates, never empty
   std::optional<RateWindow> window;
   std::size_t best = 0;  // index into points
@@ -70,7 +71,13 @@ struct LrWindows {
   int left_out = 0;              // that have not ended
 };
 
-LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& rule = {});
+// `apart_from`: fields that make no series of their own (rows.h).
+LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& rule = {},
+                          const std::vector<std::string>& apart_from = {});
+
+// Results that differ in rate and seed alone, by rate; and the best of these points, as above.
+std::vector<RatePoint> rate_points(const std::vector<const ResultRow*>& results, const LrWindowRule& rule = {});
+std::size_t best_rate(const std::vector<RatePoint>& points);
 
 // "1.50", "at least 1.50" (it reaches an end of the grid), "0 (one rate)", "none".
 std::string describe_width(const std::optional<RateWindow>& window);

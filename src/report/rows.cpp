@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace mneme {
 namespace {
@@ -26,6 +28,17 @@ bool is_finite(const std::optional<double>& value) { return value && std::isfini
 
 // Differences that do not make another series: the learning rate is the axis, seeds are what is averaged.
 bool is_axis(const std::string& pointer) { return pointer == "/train/lr" || pointer.find("seed") != std::string::npos; }
+
+std::string pointer_of(std::string_view path) {
+  std::string pointer = "/" + std::string(path);
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  return pointer;
+}
+
+// True for the field itself and, if it is a list or a table, for what is in it.
+bool is_within(const std::string& pointer, const std::string& field) {
+  return pointer.starts_with(field) && (pointer.size() == field.size() || pointer[field.size()] == '/');
+}
 
 // "/model/width" -> "width".
 std::string last_part(const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); }
@@ -51,14 +64,26 @@ const Json* common(std::span<const ResultRow> rows, const char* pointer) {
   return first;
 }
 
+// "{} layers" with its value; one of a thing is singular.
+std::string phrase_text(const char* phrase, const Json& value) {
+  std::string shown = plain(value);
+  if (value.is_array()) {
+    std::vector<std::string> parts;
+    for (const Json& part : value) parts.push_back(plain(part));
+    shown = join(parts, "/");
+  }
+  std::string text = fmt::format(fmt::runtime(phrase), shown);
+  if (value == 1 && text.back() == 's') text.pop_back();
+  return text;
+}
+
 void add_phrases(std::string& line, std::span<const ResultRow> rows, std::span<const Phrase> phrases,
                  std::string_view opening) {
   std::string_view separator = opening;
   for (const Phrase& phrase : phrases) {
     const Json* value = common(rows, phrase.pointer);
     if (value == nullptr || value->is_null()) continue;
-    std::string text = fmt::format(fmt::runtime(phrase.text), plain(*value));
-    if (*value == 1 && text.back() == 's') text.pop_back();
+    const std::string text = phrase_text(phrase.text, *value);
     line += line.empty() ? text : fmt::format("{}{}", separator, text);
     separator = ", ";
   }
@@ -102,28 +127,55 @@ std::string seed_text(const ResultRow& row) {
   return value == nullptr || value->is_null() ? "" : plain(*value);
 }
 
-std::vector<std::string> series_labels(std::span<const ResultRow> rows) {
-  // mixer -> config path -> the values it takes; a path that one run lacks counts as the value "".
-  std::map<std::string, std::map<std::string, std::set<std::string>>> values;
+const Json* config_value(const ResultRow& row, std::string_view path) {
+  return find(row.config, pointer_of(path).c_str());
+}
+
+std::string field_text(std::string_view path, const Json& value) {
+  const std::string pointer = pointer_of(path);
+  for (const auto& phrases : {std::span<const Phrase>(kTaskPhrases), std::span<const Phrase>(kModelPhrases)})
+    for (const Phrase& phrase : phrases)
+      if (pointer == phrase.pointer) return phrase_text(phrase.text, value);
+  if (pointer == "/task/name" || pointer == "/model/mixer") return plain(value);
+  return fmt::format("{} {}", last_part(pointer), plain(value));
+}
+
+std::vector<std::string> series_labels(std::span<const ResultRow> rows, const std::vector<std::string>& apart_from) {
+  std::vector<std::string> set_apart;
+  for (const std::string& path : apart_from) set_apart.push_back(pointer_of(path));
+  // Runs of one mixer that are equal in `apart_from` -> config path -> the values it takes; a path that one run
+  // lacks counts as the value "".
+  std::map<std::vector<std::string>, std::map<std::string, std::set<std::string>>> values;
   std::vector<std::map<std::string, std::string>> flat(rows.size());
+  std::vector<std::vector<std::string>> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json flattened = rows[i].config.flatten();
     for (const auto& [pointer, value] : flattened.items())
-      if (!is_axis(pointer)) flat[i][pointer] = plain(value);
-    auto& seen = values[mixer_name(rows[i])];
+      if (!is_axis(pointer) && std::none_of(set_apart.begin(), set_apart.end(),
+                                            [&, &at = pointer](const auto& field) { return is_within(at, field); }))
+        flat[i][pointer] = plain(value);
+    std::vector<std::string> group{mixer_name(rows[i])};
+    for (const std::string& pointer : set_apart) {
+      const Json* value = find(rows[i].config, pointer.c_str());
+      group.push_back(value == nullptr ? "" : plain(*value));
+    }
+    groups.push_back(std::move(group));
+    auto& seen = values[groups.back()];
     for (const auto& [pointer, text] : flat[i]) seen[pointer].insert(text);
   }
   for (std::size_t i = 0; i < rows.size(); ++i)
-    for (auto& [pointer, seen] : values[mixer_name(rows[i])])
+    for (auto& [pointer, seen] : values[groups[i]])
       if (!flat[i].contains(pointer)) seen.insert("");
 
+  std::map<std::string, std::set<std::string>> varying;  // by mixer
+  for (const auto& [group, paths] : values)
+    for (const auto& [pointer, seen] : paths)
+      if (seen.size() > 1) varying[group.front()].insert(pointer);
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string mixer = mixer_name(rows[i]);
-    std::string label = mixer;
-    for (const auto& [pointer, seen] : values[mixer])
-      if (seen.size() > 1 && flat[i].contains(pointer))
-        label += fmt::format(", {} {}", last_part(pointer), flat[i][pointer]);
+    std::string label = groups[i].front();
+    for (const std::string& pointer : varying[groups[i].front()])
+      if (flat[i].contains(pointer)) label += fmt::format(", {} {}", last_part(pointer), flat[i][pointer]);
     labels.push_back(std::move(label));
   }
   return labels;

@@ -35,4 +35,14 @@ Summary summarize(std::span<const double> values, double threshold) {
           .success_rate = static_cast<double>(sorted.end() - first_success) / count};
 }
 
+Json statistics_json(const Summary& summary) {
+  return {{"n", summary.n},
+          {"mean", summary.mean},
+          {"standard_error", std::isnan(summary.standard_error) ? Json() : Json(summary.standard_error)},
+          {"min", summary.min},
+          {"max", summary.max},
+          {"median", summary.median},
+          {"success_rate", summary.success_rate}};
+}
+
 }  // namespace mneme

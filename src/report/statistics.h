@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include "core/json.h"
+
 namespace mneme {
 
 struct Summary {
@@ -17,5 +19,8 @@ struct Summary {
 
 // Needs at least one value, all finite. The result does not depend on the order of the values, to the bit.
 Summary summarize(std::span<const double> values, double threshold);
+
+// n, mean, standard_error (null for one value), min, max, median, success_rate.
+Json statistics_json(const Summary& summary);
 
 }  // namespace mneme

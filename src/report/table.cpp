@@ -82,6 +82,20 @@ std::string joined(const std::vector<std::string>& cells, std::string_view separ
 
 }  // namespace
 
+Table stacked(std::string_view title, const std::vector<TablePart>& parts) {
+  check(!parts.empty(), "a table of at least one part");
+  if (parts.size() == 1) return parts.front().table;
+  Table whole{.columns = parts.front().table.columns, .rows = {}};
+  whole.columns.insert(whole.columns.begin(), {std::string(title), Align::left});
+  for (const TablePart& part : parts)
+    for (std::vector<std::string> row : part.table.rows) {
+      row.insert(row.begin(), part.name);
+      whole.rows.push_back(std::move(row));
+    }
+  check_shape(whole);
+  return whole;
+}
+
 std::string to_text(const Table& table) {
   check_shape(table);
   std::vector<std::vector<std::string>> lines{titles(table)};

@@ -19,6 +19,13 @@ struct Table {
   std::vector<std::vector<std::string>> rows;  // each as long as columns
 };
 
+// Tables with the same columns as one; if there are several, each line is led by the name of its part.
+struct TablePart {
+  std::string name;
+  Table table;
+};
+Table stacked(std::string_view title, const std::vector<TablePart>& parts);
+
 // Aligned columns under a rule, for a terminal. Widths count code points, so "≥" is one column;
 // control characters in cells are shown as "?", so that stored text cannot drive the terminal.
 std::string to_text(const Table& table);

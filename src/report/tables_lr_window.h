@@ -5,16 +5,15 @@
 
 #include "report/lr_window.h"
 #include "report/table.h"
+#include "study/paper.h"
 
 namespace mneme {
 
-// One line a series: window, width in decades, the rate chosen on validation, its accuracies.
-Table window_table(const LrWindows& windows);
+// One line a series: window, width in decades, the rate chosen on validation, its accuracies; and what the paper
+// says, if it says something of any of them or `with_paper` asks for the column all the same.
+Table window_table(const LrWindows& windows, std::span<const PaperValue> paper = {}, bool with_paper = false);
 
 // One line a series and rate: n, mean, standard error, min, max, median, success rate.
 Table rate_table(const LrWindows& windows);
-
-// One line a run, also of runs that have not ended: id, series, rate, seed, outcome, accuracies, time.
-Table run_table(std::span<const ResultRow> rows);
 
 }  // namespace mneme

@@ -139,6 +139,10 @@ void RunWriter::write_environment(const Json& environment) const {
   commit_file(directory_.path() / "environment.json", environment.dump(2) + "\n", {.gate = gate()});
 }
 
+void RunWriter::write_traces(const Json& traces) const {
+  commit_file(directory_.path() / "traces.json", traces.dump() + "\n", {.gate = gate()});
+}
+
 void RunWriter::write_summary(const Json& summary) const {
   // A run that has ended has its whole curve, also after a power loss.
   if (const Path metrics = directory_.path() / "metrics.jsonl"; fs::exists(metrics)) {

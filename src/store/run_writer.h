@@ -42,6 +42,7 @@ class RunWriter {
   CommitGate gate() const;
 
   void write_environment(const Json& environment) const;
+  void write_traces(const Json& traces) const;
   void write_summary(const Json& summary) const;
   void remove_summary() const;
   void append_metric(const Json& metric) const;

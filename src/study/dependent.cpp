@@ -95,7 +95,7 @@ class Settler {
 
   std::optional<ConfigValue> value_of(std::string_view name) {
     if (name.find('.') != name.npos) return value_at(std::string(name));
-    for (const char* section : {"task.", "model.", "train."})
+    for (const char* section : {"task.", "model.", "train.", "test."})
       if (auto value = value_at(section + std::string(name))) return value;
     return std::nullopt;
   }

@@ -20,6 +20,7 @@ const FieldsByPath& all_fields() {
     for (const TaskEntry& task : task_list()) note(task.options, "task", found);
     note(model_schema(), "model", found);
     note(train_schema(), "train", found);
+    note(test_schema(), "test", found);
     for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
       for (const MixerEntry& mixer : *catalog) note(mixer.options, "model." + mixer.name, found);
     return found;
@@ -36,7 +37,9 @@ bool any_field(const std::string& path, Condition condition) {
 }  // namespace
 
 bool is_list_field(const std::string& path) {
-  return any_field(path, [](const Field& field) { return field.type == FieldType::integers; });
+  return any_field(path, [](const Field& field) {
+    return field.type == FieldType::integers || field.type == FieldType::reals || field.type == FieldType::texts;
+  });
 }
 
 bool is_number_field(const std::string& path, const std::string& word) {

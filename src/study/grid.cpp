@@ -159,29 +159,29 @@ std::string Grid::describe(std::int64_t number) const {
 }
 
 std::vector<RunConfig> Grid::runs() const {
-  std::vector<Exclusion> none;
+  std::vector<Conditions> none;
   return runs(none);
 }
 
-std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Exclusion>& exclusions) const try {
+std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions) const try {
   const ConfigValue configuration = point(number);
-  std::vector<Exclusion*> undecided;
-  for (Exclusion& exclusion : exclusions) {
-    const auto verdict = exclusion.excludes(configuration);
+  std::vector<Conditions*> undecided;
+  for (Conditions& exclusion : exclusions) {
+    const auto verdict = exclusion.hold(configuration);
     // Before it is checked: taking out what cannot work is what rules are for.
     if (verdict.value_or(false)) return std::nullopt;
     if (!verdict) undecided.push_back(&exclusion);
   }
   RunConfig run = resolve_run(configuration);
-  for (Exclusion* exclusion : undecided)
-    if (exclusion->excludes(run.json)) return std::nullopt;
+  for (Conditions* exclusion : undecided)
+    if (exclusion->hold(run.json)) return std::nullopt;
   return run;
 } catch (const Error& error) {
   if (axes_.empty()) throw;
   throw Error(error.kind(), "", fmt::format("{} (in the run with {})", error.what(), describe(number)));
 }
 
-std::vector<RunConfig> Grid::runs(std::vector<Exclusion>& exclusions) const {
+std::vector<RunConfig> Grid::runs(std::vector<Conditions>& exclusions) const {
   std::vector<RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
   for (std::int64_t number = 0; number < size_; ++number) {

@@ -9,7 +9,7 @@
 #include "catalog/run_config.h"
 #include "core/config.h"
 #include "study/axis.h"
-#include "study/exclusion.h"
+#include "study/conditions.h"
 
 namespace mneme {
 
@@ -46,14 +46,14 @@ class Grid {
 
   // The checked runs, in order, without the excluded ones. An impossible combination and two combinations that are
   // the same run are Error(usage) that name them.
-  std::vector<RunConfig> runs(std::vector<Exclusion>& exclusions) const;
+  std::vector<RunConfig> runs(std::vector<Conditions>& exclusions) const;
   std::vector<RunConfig> runs() const;
 
  private:
   // Which value of the axis the point has.
   std::size_t choice(std::int64_t number, std::size_t axis) const;
   // Nothing if the point is excluded.
-  std::optional<RunConfig> run(std::int64_t number, std::vector<Exclusion>& exclusions) const;
+  std::optional<RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions) const;
   [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 
   ConfigValue tree_;

@@ -11,7 +11,7 @@
 namespace mneme {
 namespace {
 
-const std::vector<std::string> kSections = {"task", "model", "train"};
+const std::vector<std::string> kSections = {"task", "model", "train", "test"};
 
 void check_keys(const ConfigValue& table, std::string_view what, const std::vector<std::string>& known) {
   if (!table.is_table())
@@ -24,7 +24,8 @@ void check_keys(const ConfigValue& table, std::string_view what, const std::vect
 
 ConfigValue checked_file(std::string_view text, const Path& file) {
   ConfigValue root = parse_toml(text, file.string());
-  check_keys(root, "study", {"title", "task", "model", "train", "zip", "exclude", "include", "scale", "figure"});
+  check_keys(root, "study",
+             {"title", "task", "model", "train", "test", "zip", "exclude", "include", "scale", "figure", "paper"});
   if (const ConfigValue* scales = root.find("scale")) {
     if (!scales->is_table())
       throw Error(ErrorKind::usage, scales->origin,
@@ -127,16 +128,22 @@ void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree
   }
 }
 
-}  // namespace
-
-const Schema& figure_schema() {
-  static const Schema schema = {
-      choice_field("kind", "lr-window", {"lr-window"}, "what to draw"),
-      real_field("threshold", 0.9, 0.0, 1.0, "validation accuracy from which a run counts as solved"),
-      real_field("share", 0.5, 0.0, 1.0, "share of the seeds that must solve it for a rate to be in the window"),
-  };
-  return schema;
+// [figure] is one, [[figure]] are several.
+std::vector<ConfigValue> figures_of(const ConfigValue& root) {
+  const ConfigValue* written = root.find("figure");
+  if (!written) return {};
+  return written->is_array() ? written->array() : ConfigArray{*written};
 }
+
+void add_paper(Study& study, const ConfigValue& root) {
+  for (const ConfigValue& table : tables_of(root, "paper")) study.paper.push_back(parse_paper_value(table));
+  for (PaperValue& value : study.paper) {
+    for (const RunConfig& run : study.runs) value.conditions.hold(run.json);
+    if (!study.runs.empty()) value.conditions.check_used(paths_of(study.runs.front().json));
+  }
+}
+
+}  // namespace
 
 Study parse_study(std::string_view text, const Path& file, const StudyOptions& options) {
   const ConfigValue root = checked_file(text, file);
@@ -145,18 +152,19 @@ Study parse_study(std::string_view text, const Path& file, const StudyOptions& o
   study.title = title_of(root, study.name);
   study.scales = scale_names(root);
   study.scale = chosen_scale(options.scale, study.scales, file);
-  study.figure = resolve(figure_schema(), root.find("figure"), "figure");
+  study.figures = figures_of(root);
   ConfigValue tree = scaled(root, study.scale);
   for (const std::string& assignment : options.overrides) apply_override(tree, assignment);
   const std::vector<Zip> zips = zips_of(root);
-  std::vector<Exclusion> exclusions;
-  for (const ConfigValue& rule : tables_of(root, "exclude")) exclusions.emplace_back(rule);
+  std::vector<Conditions> exclusions;
+  for (const ConfigValue& rule : tables_of(root, "exclude")) exclusions.emplace_back(rule, "exclude");
   const Grid grid(tree, zips);
   study.axes = grid.axes();
   study.runs = grid.runs(exclusions);
-  for (const Exclusion& exclusion : exclusions)
+  for (const Conditions& exclusion : exclusions)
     exclusion.check_used(paths_of(study.runs.empty() ? config_to_json(tree) : study.runs.front().json));
   add_included(study, root, tree, zips);
+  add_paper(study, root);
   if (study.runs.empty())
     throw Error(ErrorKind::usage, tables_of(root, "exclude").front().origin,
                 fmt::format("all {} runs are excluded, expected at least one that is not", grouped(grid.size())));

@@ -1,12 +1,13 @@
 // A study: a file that stands for a grid of runs and says how to draw them.
 //
 //   title = "..."
-//   [task] [model] [train]   as for one run; a list or a series is an axis (study/grid.h)
+//   [task] [model] [train] [test]   as for one run; a list or a series is an axis (study/grid.h)
 //   zip = [["task.length", "task.pairs"]]   axes that vary together
-//   [[exclude]]              conditions that take points out (study/exclusion.h)
-//   [[include]]              task, model, train laid over the above: one more grid, not touched by exclude
-//   [scale.NAME]             task = {...}, model = {...}, train = {...} laid over the above
-//   [figure]                 kind, threshold, share
+//   [[exclude]]              conditions that take points out (study/conditions.h)
+//   [[include]]              task, model, train, test laid over the above: one more grid, not touched by exclude
+//   [scale.NAME]             task = {...}, model = {...}, ... laid over the above
+//   [figure] or [[figure]]   what to draw (report/kinds.h)
+//   [[paper]]                what the paper reports (study/paper.h)
 //
 // docs/studies.md has every key.
 #pragma once
@@ -15,8 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/schema.h"
+#include "core/config.h"
 #include "study/grid.h"
+#include "study/paper.h"
 
 namespace mneme {
 
@@ -27,7 +29,8 @@ struct Study {
   std::vector<std::string> scales;  // that the file knows
   std::vector<Axis> axes;
   std::vector<RunConfig> runs;
-  Options figure;
+  std::vector<ConfigValue> figures;  // as written: whoever draws them checks them (report/kinds.h)
+  std::vector<PaperValue> paper;
 };
 
 struct StudyOptions {
@@ -38,8 +41,6 @@ struct StudyOptions {
 inline constexpr std::string_view kDefaultScale = "laptop";
 // Asks for the study as it is written, whatever scales it has.
 inline constexpr std::string_view kUnscaled = "none";
-
-const Schema& figure_schema();
 
 // Throws Error(usage) with file, line and column.
 Study parse_study(std::string_view text, const Path& file, const StudyOptions& options = {});

@@ -17,6 +17,8 @@ std::string type_name(FieldType type) {
     case FieldType::text: return "text";
     case FieldType::choice: return "choice";
     case FieldType::integers: return "integers";
+    case FieldType::reals: return "numbers";
+    case FieldType::texts: return "texts";
   }
   return "";
 }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace mneme {
@@ -27,8 +29,9 @@ struct OffsetScore {
   std::int64_t predicted = 0;
   std::int64_t stimuli = 0;
   double share() const { return stimuli == 0 ? 0.0 : static_cast<double>(predicted) / static_cast<double>(stimuli); }
-  // A trial passes with 95 %.
-  bool passes() const { return stimuli > 0 && 100 * predicted >= 95 * stimuli; }
+  // A trial passes with this share.
+  static constexpr double kEnough = 0.95;
+  bool passes() const { return share() >= kEnough; }
   void add(std::span<const float> input, std::span<const float> targets, std::span<const float> outputs);
 };
 
@@ -47,5 +50,13 @@ bool passes_two_isi(const SignalPair& signal, std::span<const float> outputs);
 SignalPair double_isi_signal(const Timing& timing, std::int64_t gap = 0);
 // Off at on-steps isi and 2 * isi; on at the on-steps between, but for the first isi / 5 of them.
 bool passes_double_isi(const Timing& timing, std::int64_t gap, std::span<const float> outputs);
+
+// The tests above as a list: two_isi, double_isi, double_isi_gap_1.
+struct PhaseTest {
+  std::string name;
+  SignalPair signal;
+  std::function<bool(std::span<const float> outputs)> passes;
+};
+std::vector<PhaseTest> phase_tests(const Timing& timing);
 
 }  // namespace mneme

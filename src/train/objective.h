@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -28,6 +29,8 @@ struct BatchScore {
   double accuracy = 0;
 };
 
+using EvaluationTick = std::function<void()>;
+
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -36,13 +39,17 @@ class Objective {
   // micro-batches. `step` numbers the dropout masks.
   virtual BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) = 0;
 
-  // Scores on examples 0..examples-1 of a split.
-  virtual Scores evaluate(Split split, std::int64_t examples) = 0;
+  // Scores on examples 0..examples-1 of a split. `tick` is called after each micro-batch, and may throw to leave.
+  virtual Scores evaluate(Split split, std::int64_t examples, const EvaluationTick& tick) = 0;
 };
 
 // The objective that fits the run's task; model and run must outlive it.
 std::unique_ptr<Objective> make_objective(const RunConfig& run, const Task& task, SequenceModel& model);
 std::unique_ptr<Objective> make_token_objective(const RunConfig& run, const Task& task, SequenceModel& model);
 std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model);
+
+// What a signal model predicts, on from 0.5, from what SequenceModel::signal gives: probabilities, unless the run minimises
+// the squared error.
+torch::Tensor signal_output(const RunConfig& run, const torch::Tensor& raw);
 
 }  // namespace mneme

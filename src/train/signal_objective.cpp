@@ -34,7 +34,7 @@ class SignalObjective : public Objective {
     return {loss_sum / steps, right / steps};
   }
 
-  Scores evaluate(Split split, std::int64_t examples) override {
+  Scores evaluate(Split split, std::int64_t examples, const EvaluationTick& tick) override {
     const torch::NoGradGuard guard;
     const std::int64_t micro = run_.train.integer("micro_batch");
     double loss = 0, right = 0, exact = 0;
@@ -49,7 +49,8 @@ class SignalObjective : public Objective {
       const torch::Tensor hits = correct(raw, batch.targets);
       right += hits.sum().item<double>();
       exact += hits.all(1).sum().item<double>();
-      add_offsets(offsets, batch, (squared_ ? raw : torch::sigmoid(raw)).contiguous());
+      add_offsets(offsets, batch, signal_output(run_, raw).contiguous());
+      tick();
     }
     const double steps = static_cast<double>(examples) * static_cast<double>(run_.shape.length);
     return {loss / steps, right / steps, exact / static_cast<double>(examples), {{"offset", offsets.share()}}};
@@ -92,6 +93,10 @@ class SignalObjective : public Objective {
 };
 
 }  // namespace
+
+torch::Tensor signal_output(const RunConfig& run, const torch::Tensor& raw) {
+  return run.train.text("signal_loss") == "mse" ? raw : torch::sigmoid(raw);
+}
 
 std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model) {
   return std::make_unique<SignalObjective>(run, task, model);

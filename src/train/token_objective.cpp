@@ -41,7 +41,7 @@ class TokenObjective : public Objective {
     return {loss / questions, static_cast<double>(correct) / questions};
   }
 
-  Scores evaluate(Split split, std::int64_t examples) override {
+  Scores evaluate(Split split, std::int64_t examples, const EvaluationTick& tick) override {
     const torch::NoGradGuard guard;
     const ExampleSource source = source_of(split);
     double loss = 0;
@@ -60,6 +60,7 @@ class TokenObjective : public Objective {
       for (std::size_t i = 0; i < batch.answers.size(); ++i)
         if (result.predictions[i] != batch.answers[i]) all_right[static_cast<std::size_t>(batch.sequence[i])] = 0;
       exact += std::count(all_right.begin(), all_right.end(), 1);
+      tick();
     }
     const auto questions = static_cast<double>(std::max<std::int64_t>(asked, 1));
     return {loss / questions, static_cast<double>(correct) / questions,

@@ -7,6 +7,8 @@
 
 #include "core/error.h"
 #include "models/initialise.h"
+#include "train/generalisation.h"
+#include "train/signals.h"
 
 namespace mneme {
 namespace {
@@ -54,7 +56,7 @@ TrainResult Trainer::train(const CheckpointFiles& files, TrainObserver& observer
     if (stop && !last) return finish(Outcome::interrupted, "asked to stop");
   }
   const std::string early = verdict();
-  return finish(Outcome::done, early.empty() ? "budget" : early);
+  return finish_tested(early.empty() ? "budget" : early, observer);
 }
 
 void Trainer::save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const {
@@ -67,16 +69,21 @@ void Trainer::save_and_tell(const CheckpointFiles& files, TrainObserver& observe
 std::string Trainer::verdict() const {
   if (position_.metrics.empty()) return "";
   const double stop_at = run_.train.real("stop_at");
-  if (stop_at > 0 && position_.validation["accuracy"].get<double>() >= stop_at) return "threshold";
+  const std::string score = run_.train.text("stop_on");
+  if (stop_at > 0 && position_.validation[score].get<double>() >= stop_at) return "threshold";
   const double after = run_.train.real("give_up_after") * static_cast<double>(run_.train.integer("steps"));
   const auto evaluated = position_.metrics.back()["step"].get<double>();
   // At the very end there is nothing left to give up.
   const bool late = after > 0 && evaluated >= after && position_.step < run_.train.integer("steps");
-  return late && position_.best_accuracy < run_.train.real("give_up_below") ? "hopeless" : "";
+  if (!late) return "";
+  double best = 0;
+  for (const Json& metric : position_.metrics) best = std::max(best, metric["values"][score].get<double>());
+  return best < run_.train.real("give_up_below") ? "hopeless" : "";
 }
 
 bool Trainer::evaluate_validation(TrainObserver& observer) {
-  const Scores scores = objective_->evaluate(Split::validation, run_.train.integer("eval_examples"));
+  const Scores scores = objective_->evaluate(Split::validation, run_.train.integer("eval_examples"),
+                                             [&] { observer.on_evaluating(); });
   if (!std::isfinite(scores.loss)) return false;
   position_.validation = scores.json();
   if (scores.accuracy > position_.best_accuracy) {
@@ -93,17 +100,33 @@ bool Trainer::evaluate_validation(TrainObserver& observer) {
 }
 
 TrainResult Trainer::finish(Outcome outcome, std::string reason) {
-  TrainResult result{outcome, std::move(reason), {}};
+  TrainResult result{outcome, std::move(reason), {}, {}};
   result.values = {{"step", position_.step}, {"parameters", parameters_->size()}};
   if (!position_.validation.is_null()) {
     result.values["validation"] = position_.validation;
     result.values["best"] = {{"step", position_.best_step}, {"accuracy", position_.best_accuracy}};
   }
-  if (outcome == Outcome::done) {
-    result.values["test"] = objective_->evaluate(Split::test, run_.train.integer("test_examples")).json();
-    result.values["weights_sha256"] = parameters_->hash();
-  }
   return result;
+}
+
+TrainResult Trainer::finish_tested(std::string reason, TrainObserver& observer) {
+  struct Leaving {};
+  const EvaluationTick tick = [&] {
+    observer.on_evaluating();
+    if (observer.wants_stop()) throw Leaving();
+  };
+  try {
+    TrainResult result = finish(Outcome::done, std::move(reason));
+    result.values["test"] = objective_->evaluate(Split::test, run_.train.integer("test_examples"), tick).json();
+    if (!run_.test.text("along").empty()) result.values["generalisation"] = generalisation(run_, *model_, tick);
+    if (run_.test.flag("phases")) result.values["phases"] = phase_results(run_, *model_, *objective_, tick);
+    if (run_.test.integer("traces") > 0) result.traces = traces(run_, *task_, *model_);
+    result.values["weights_sha256"] = parameters_->hash();
+    return result;
+  } catch (const Leaving&) {
+    // The last step's checkpoint is on the disk: the next attempt comes here at once.
+    return finish(Outcome::interrupted, "asked to stop");
+  }
 }
 
 }  // namespace mneme

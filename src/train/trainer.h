@@ -15,27 +15,9 @@
 #include "train/objective.h"
 #include "train/optimiser.h"
 #include "train/parameters.h"
+#include "train/train_observer.h"
 
 namespace mneme {
-
-struct Progress {
-  std::int64_t step = 0;
-  double loss = 0;      // of the last step's batch
-  double accuracy = 0;  // of the last step's batch
-};
-
-// Who listens to a run. The trainer writes no files of its own but checkpoints.
-class TrainObserver {
- public:
-  virtual ~TrainObserver() = default;
-  virtual void on_step(const Progress& progress) = 0;
-  virtual void on_metric(std::int64_t step, const Json& values) = 0;
-  // Asked after every step: write a checkpoint now?
-  virtual bool wants_checkpoint() = 0;
-  virtual void on_checkpoint(std::int64_t step, double seconds) = 0;
-  // Asked after every step: leave, with a checkpoint?
-  virtual bool wants_stop() = 0;
-};
 
 enum class Outcome { done, diverged, interrupted };
 
@@ -43,6 +25,7 @@ struct TrainResult {
   Outcome outcome = Outcome::done;
   std::string reason;  // "budget", "threshold", "hopeless", "the training loss is not finite", ...
   Json values;         // deterministic: see docs/run-directory.md
+  Json traces;         // what traces.json will hold; null: nothing
 };
 
 class Trainer {
@@ -88,6 +71,8 @@ class Trainer {
   std::string verdict() const;
   void save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const;
   TrainResult finish(Outcome outcome, std::string reason);
+  // The outcome done, with every test of the final weights; interrupted if the observer wants to leave meanwhile.
+  TrainResult finish_tested(std::string reason, TrainObserver& observer);
 
   const RunConfig& run_;
   std::unique_ptr<Task> task_;

@@ -35,16 +35,11 @@ class Recorder : public TrainObserver {
       : run_(run), writer_(writer), first_step_(first_step), earlier_(seconds), clock_(clock) {}
 
   void on_step(const Progress& progress) override {
-    last_step_ = progress.step;
-    const bool due = seconds_since(last_progress_) >= kProgressPeriod;
-    if (!due && progress.step != run_.train.integer("steps")) return;
-    last_progress_ = Clock::now();
-    send("progress", {{"step", progress.step},
-                      {"steps", run_.train.integer("steps")},
-                      {"loss", progress.loss},
-                      {"accuracy", progress.accuracy},
-                      {"tokens_per_second", tokens_per_second()}});
+    last_ = progress;
+    tell_progress(progress.step == run_.train.integer("steps"));
   }
+
+  void on_evaluating() override { tell_progress(false); }
 
   void on_metric(std::int64_t step, const Json& values) override {
     const Json metric = {{"step", step},
@@ -79,14 +74,25 @@ class Recorder : public TrainObserver {
   }
 
  private:
+  void tell_progress(bool due) {
+    if (!due && seconds_since(last_progress_) < kProgressPeriod) return;
+    last_progress_ = Clock::now();
+    send("progress", {{"step", last_.step},
+                      {"steps", run_.train.integer("steps")},
+                      {"loss", last_.loss},
+                      {"accuracy", last_.accuracy},
+                      {"tokens_per_second", tokens_per_second()}});
+  }
+
   double tokens_per_second() const {
-    const double tokens = static_cast<double>((last_step_ - first_step_) * run_.train.integer("batch") * run_.shape.length);
+    const double tokens = static_cast<double>((last_.step - first_step_) * run_.train.integer("batch") * run_.shape.length);
     return tokens / std::max(seconds_since(start_), 1e-9);
   }
 
   const RunConfig& run_;
   const RunWriter& writer_;
-  std::int64_t first_step_, last_step_ = first_step_;
+  std::int64_t first_step_;
+  Progress last_{.step = first_step_};
   double earlier_;
   CheckpointClock clock_;
   Clock::time_point start_ = Clock::now(), last_progress_;
@@ -151,6 +157,7 @@ bool carry_out_run(const Json& request) {
       recorder.send("interrupted", {{"step", trainer.position()}});
       return false;
     }
+    if (!result.traces.is_null()) writer.write_traces(result.traces);
     const Json summary = summary_of(run, result, recorder.times());
     writer.write_summary(summary);
     writer.log(fmt::format("{}: {}", summary["outcome"].get<std::string>(), result.reason));

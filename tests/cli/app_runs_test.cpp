@@ -58,6 +58,23 @@ TEST_F(AppRuns, ARunIsTrainedShownAndNotTrainedAgain) {
   EXPECT_THAT(mneme({"show", id}).out, HasSubstr("validation accuracy\n"));
 }
 
+TEST_F(AppRuns, WhatATrainedModelWasTestedOnIsShown) {
+  const ProcessResult trained =
+      mneme({"train", "task.name=counting", "task.length=40", "task.isi=3", "task.iti=[4,6]", "model.mixer=gru",
+             "model.width=4", "model.layers=1", "train.batch=4", "train.eval_examples=8", "train.test_examples=8",
+             "train.steps=2", "test.along=length", "test.values=[40,80]", "test.examples=8", "test.phases=true",
+             "test.traces=1"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string id = json({"runs"})["runs"][0]["id"];
+  const Json traces = parse_json(read_file(sample.lab.run(id).path() / "traces.json"), "traces");
+  EXPECT_EQ(traces["signals"].size(), 4u);
+  const std::string shown = mneme({"show", id}).out;
+  EXPECT_THAT(shown, HasSubstr("generalisation\n"));
+  EXPECT_THAT(shown, ::testing::ContainsRegex("length +accuracy +exact_match +loss +offset"));
+  EXPECT_THAT(shown, ::testing::ContainsRegex("\n +80 "));
+  EXPECT_THAT(shown, HasSubstr("two_isi"));
+}
+
 TEST_F(AppRuns, AnAmbiguousPrefixNamesTheRuns) {
   for (int seed = 0; seed < 40; ++seed) sample.add_done({"train.seed=" + std::to_string(seed)});
   // Forty ids and sixteen first digits: some digit has two.

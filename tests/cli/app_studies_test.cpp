@@ -22,7 +22,7 @@ TEST_F(AppStudies, TheDemoEndsInAReport) {
   EXPECT_THAT(read_file(sample.lab.reports() / "demo-smoke" / "runs.csv"), HasSubstr("attention"));
   const Json report = json({"report", "demo", "--scale", "smoke"});
   EXPECT_EQ(report["runs"], 4);
-  EXPECT_EQ(report["series"][0]["points"].size(), 2u);
+  EXPECT_EQ(report["figures"][0]["series"][0]["points"].size(), 2u);
   const Json sweep = json({"sweep", "demo", "--scale", "smoke"});
   for (const Json& run : sweep["runs"]) EXPECT_EQ(run["already"], true);
   EXPECT_EQ(json({"report", "lr=1e-3"})["runs"], 2);
@@ -33,7 +33,7 @@ TEST_F(AppStudies, AReportComparesMixersSeedBySeed) {
     sample.add_done({"model.mixer=attention", seed}, 0.75, 0.75);
     sample.add_done({"model.mixer=rnn", seed}, 0.5, seed == std::string("train.seed=1") ? 0.25 : 0.5);
   }
-  const Json paired = json({"report", "task=mqar"})["paired"];
+  const Json paired = json({"report", "task=mqar"})["figures"][0]["paired"];
   ASSERT_EQ(paired.size(), 2u);
   EXPECT_EQ(paired[0]["first"], "attention");
   EXPECT_EQ(paired[0]["pairs"], 2);

@@ -2,10 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "core/files.h"
 #include "report/assets.h"
 #include "report/figure_lr_window.h"
+#include "report/kinds.h"
 #include "report/sample_rows.h"
 #include "report/tables_lr_window.h"
+#include "report/tables_runs.h"
 
 namespace mneme {
 namespace {
@@ -29,8 +36,12 @@ std::string hostile_page() {
       {.title = kHostile,
        .summary = kHostile,
        .facts = {{kHostile, kHostile}},
-       .figures = {{kHostile, lr_window_figure(windows, {kHostile, setup_line(rows), kHostile, 0.1}), kHostile}},
-       .tables = {{kHostile, window_table(windows), kHostile, false}, {kHostile, run_table(rows), kHostile, true}},
+       .sections = {{.title = kHostile,
+                     .findings = {kHostile},
+                     .figures = {{kHostile, lr_window_figure(windows, {kHostile, setup_line(rows), kHostile, 0.1}),
+                                  kHostile}},
+                     .tables = {{kHostile, window_table(windows), kHostile, false, ""},
+                                {kHostile, run_table(rows), kHostile, true, ""}}}},
        .footer = kHostile});
 }
 
@@ -64,8 +75,7 @@ TEST(Html, InvalidUtf8DoesNotStopTheReport) {
 }
 
 TEST(Html, PolicyAllowsTheOneScriptAndNothingElse) {
-  const std::string page =
-      render_page({.title = "Title", .summary = "", .facts = {}, .figures = {}, .tables = {}, .footer = ""});
+  const std::string page = render_page({.title = "Title", .summary = "", .facts = {}, .sections = {}, .footer = ""});
   EXPECT_NE(page.find("default-src 'none'; script-src '" + std::string(asset("figure.js.integrity")) + "';"),
             std::string::npos);
   EXPECT_EQ(page.find("unsafe-eval"), std::string::npos);
@@ -74,14 +84,44 @@ TEST(Html, PolicyAllowsTheOneScriptAndNothingElse) {
   EXPECT_EQ(page.find("<link"), std::string::npos);
 }
 
+// Every run is in the figure once and in the list once: what a browser must read grows with the runs alone.
+TEST(Html, AReportOfThreeThousandRunsIsSmall) {
+  std::vector<double> rates;
+  for (int i = 0; i < 30; ++i) rates.push_back(1e-4 * std::pow(10, i / 10.0));
+  std::vector<int> seeds(20);
+  std::iota(seeds.begin(), seeds.end(), 1);
+  const std::vector<ResultRow> rows = testing::sample_sweep({{"attention", 1.6e-4, 5e-2, 0.09},
+                                                             {"deltanet", 3e-4, 3e-2, 1},
+                                                             {"hyena", 6e-4, 1.6e-2, 1},
+                                                             {"mamba", 6e-4, 2e-3, 0.02},
+                                                             {"rwkv4", 4e-4, 8e-3, 1}},
+                                                            rates, seeds);
+  ASSERT_EQ(rows.size(), 3000u);
+  const FigureRequest figure = default_figure();
+  const FigureReport report = figure.kind->build(
+      rows, {.name = "many", .title = "Many", .scale = "", .chance = {}, .paper = {}}, figure.options);
+  ReportPage page{.title = "Many", .summary = "", .facts = {}, .sections = {}, .footer = ""};
+  page.sections.push_back(
+      {.title = "", .findings = report.findings, .figures = report.figures, .tables = report.tables});
+  page.sections.push_back(
+      {.title = "", .findings = {}, .figures = {}, .tables = {{"Runs", run_table(rows), "", true, "runs"}}});
+  const std::string html = render_page(page);
+  if (const char* keep = std::getenv("MNEME_KEEP_FIGURES")) write_file_atomically(Path(keep) / "many.html", html);
+  EXPECT_EQ(count(html, rows[1234].run), 2u);
+  EXPECT_LT(html.size() - asset("figure.js").size(), 1'500'000u);
+}
+
 TEST(Html, FoldedTablesAreDetails) {
   const Table table{.columns = {{"a"}}, .rows = {{"1"}}};
-  const std::string page = render_page({.title = "T",
-                                        .summary = "",
-                                        .facts = {},
-                                        .figures = {},
-                                        .tables = {{"Open", table, "", false}, {"Closed", table, "", true}},
-                                        .footer = ""});
+  const std::string page =
+      render_page({.title = "T",
+                   .summary = "",
+                   .facts = {},
+                   .sections = {{.title = "Part",
+                                 .findings = {},
+                                 .figures = {},
+                                 .tables = {{"Open", table, "", false, ""}, {"Closed", table, "", true, ""}}}},
+                   .footer = ""});
   EXPECT_NE(page.find("<h2>Open</h2>"), std::string::npos);
   EXPECT_NE(page.find("<summary>Closed</summary>"), std::string::npos);
 }

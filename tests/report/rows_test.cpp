@@ -51,6 +51,29 @@ TEST(Rows, AnOptionThatOneRunLacksIsADifference) {
   EXPECT_THAT(series_labels(rows), ElementsAre("mamba", "mamba, gate true"));
 }
 
+TEST(Rows, WhatFollowsFromAFieldThatIsSetApartIsNotNamed) {
+  std::vector<ResultRow> rows;
+  for (const int length : {32, 64})
+    for (const char* conv : {"k", "q"}) {
+      rows.push_back(sample_row("attention", 1e-3, 1, 1));
+      rows.back().config["task"]["length"] = length;
+      rows.back().config["train"]["batch"] = 4096 / length;
+      rows.back().config["model"]["conv"] = conv;
+    }
+  const std::vector<std::string> apart{"task.length"};
+  EXPECT_THAT(series_labels(rows, apart),
+              ElementsAre("attention, conv k", "attention, conv q", "attention, conv k", "attention, conv q"));
+  rows[3].config["train"]["batch"] = 1;
+  EXPECT_EQ(series_labels(rows, apart)[3], "attention, conv q, batch 1");
+}
+
+TEST(Rows, FieldsAreNamedAsAPersonWould) {
+  EXPECT_EQ(field_text("task.length", 64), "length 64");
+  EXPECT_EQ(field_text("model.layers", 1), "1 layer");
+  EXPECT_EQ(field_text("task.name", "copying"), "copying");
+  EXPECT_EQ(field_text("model.attention.conv", "k"), "conv k");
+}
+
 TEST(Rows, MixerMayBeATable) {
   ResultRow row = sample_row("x", 1e-3, 1, 1);
   row.config["model"]["mixer"] = {{"name", "hyena"}, {"order", 2}};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "report/sample_rows.h"
+#include "report/tables_runs.h"
 
 namespace mneme {
 namespace {

@@ -42,6 +42,10 @@ std::vector<Write> all_writes() {
            [](const RunWriter& w) {
              w.write_summary({{"stale", 1}});
            }},
+          {"traces",
+           [](const RunWriter& w) {
+             w.write_traces({{"stale", 1}});
+           }},
           {"no summary", [](const RunWriter& w) { w.remove_summary(); }},
           {"metric",
            [](const RunWriter& w) {

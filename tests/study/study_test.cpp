@@ -59,8 +59,8 @@ TEST(Study, AScaleIsLaidOverTheFile) {
   ASSERT_EQ(laptop.runs.size(), 14u);
   EXPECT_EQ(laptop.runs[0].task.integer("length"), 32);
   EXPECT_EQ(laptop.runs[0].task.integer("pairs"), 4);
-  EXPECT_EQ(laptop.figure.real("threshold"), 0.8);
-  EXPECT_EQ(laptop.figure.text("kind"), "lr-window");
+  ASSERT_EQ(laptop.figures.size(), 1u);
+  EXPECT_EQ(config_to_json(laptop.figures[0]), Json({{"threshold", 0.8}}));
   EXPECT_EQ(parse("smoke").runs.size(), 1u);
 }
 
@@ -84,8 +84,6 @@ TEST(Study, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(message("[scale.big]\ntasks = {}"),
               HasSubstr("[windows.toml:2:1] scale.big: unknown key 'tasks', did you mean 'task'?"));
   EXPECT_THAT(message("scale = 3"), HasSubstr("scale: got 3, expected tables [scale.NAME]"));
-  EXPECT_THAT(message("[figure]\nkind = \"pie\""),
-              HasSubstr("[windows.toml:2:1] figure.kind: got \"pie\", expected one of lr-window"));
   EXPECT_THAT(message("task = 3"), HasSubstr("expected a table"));
   EXPECT_THAT(message("a = ["), HasSubstr("not valid TOML"));
   EXPECT_EQ(message(kStudy, {"lapto", {}}), "[windows.toml] unknown scale 'lapto', did you mean 'laptop'?");
@@ -187,6 +185,37 @@ TEST(Study, OutlineCountsTheRunsOfTheDefaultScale) {
   const StudyOutline outline = outline_study(kStudy, "windows.toml");
   EXPECT_EQ(outline.title, "Windows");
   EXPECT_EQ(outline.runs, 14);
+}
+
+TEST(Study, WhatIsTestedCanBeSetScaledAndVaried) {
+  const std::string text = R"toml(
+zip = [["task.blanks", "task.pattern", "test.along"]]
+[task]
+name = "copying"
+blanks = [[5, 10], [10]]
+pattern = [[4], [2, 4]]
+[model]
+mixer = "gru"
+[test]
+along = ["blanks", "pattern"]
+values = { by = "test.along", blanks = [10, 100], pattern = [4, 8] }
+examples = "2 * batch"
+[[exclude]]
+test.along = "pattern"
+[[include]]
+test = { along = "pattern", values = [40] }
+task = { blanks = 10, pattern = 4 }
+[scale.smoke]
+test = { values = [6] }
+)toml";
+  const Study study = parse_study(text, "copying.toml");
+  ASSERT_EQ(study.runs.size(), 2u);
+  EXPECT_EQ(study.runs[0].json["test"]["values"], Json::array({10, 100}));
+  EXPECT_EQ(study.runs[0].json["test"]["examples"], 128);
+  EXPECT_EQ(study.runs[1].json["test"]["values"], Json::array({40}));
+  EXPECT_EQ(parse_study(text, "copying.toml", {"smoke", {}}).runs[0].json["test"]["values"], Json::array({6}));
+  EXPECT_THAT(message("[task]\nname = \"copying\"\n[test]\nalong = \"lenght\"\n"),
+              HasSubstr("[windows.toml:4:1] test.along: got \"lenght\", expected one of the axes of copying"));
 }
 
 }  // namespace

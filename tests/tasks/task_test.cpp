@@ -38,6 +38,8 @@ Json random_value(const Field& field) {
     case FieldType::real: return *rc::gen::element(0.01, 1.0, 0.5, 2.0, -3.0);
     case FieldType::choice: return *rc::gen::elementOf(field.choices);
     case FieldType::text: return *rc::gen::element("Z2", "Z60", "A3", "A5", "S3", "A4xZ5", "S3xZ2xZ3");
+    case FieldType::reals:
+    case FieldType::texts: return Json::array();
     case FieldType::integers: {
       Json list = Json::array();
       for (int i = *rc::gen::inRange(1, 3); i > 0; --i) list.push_back(integer(30));

@@ -1,4 +1,4 @@
-#include "study/exclusion.h"
+#include "study/conditions.h"
 
 #include <fmt/format.h>
 
@@ -30,6 +30,17 @@ bool compare(const Json& a, const std::string& comparison, const Json& b) {
   return a >= b;
 }
 
+Json::json_pointer pointer_of(const std::string& path) {
+  Json::json_pointer pointer;
+  for (const std::string& part : split(path, '.')) pointer /= part;
+  return pointer;
+}
+
+bool has_field(const Json& config, const std::string& path) {
+  const Json::json_pointer pointer = pointer_of(path);
+  return config.contains(pointer) && !config.at(pointer).is_object();
+}
+
 Json read_value(std::string_view text) {
   const auto start = text.find_first_not_of(' ');
   if (start == text.npos) return Json(Json::value_t::discarded);
@@ -39,18 +50,22 @@ Json read_value(std::string_view text) {
 
 }  // namespace
 
-Exclusion::Exclusion(const ConfigValue& rule) {
+Conditions::Conditions(const ConfigValue& rule, std::string_view key, const std::vector<std::string>& not_conditions)
+    : key_(key) {
   if (!rule.is_table())
     throw Error(ErrorKind::usage, rule.origin,
-                fmt::format("exclude: got {}, expected tables [[exclude]]", rule.shown()));
-  collect(rule, "");
+                fmt::format("{}: got {}, expected tables [[{}]]", key_, rule.shown(), key_));
+  ConfigValue conditions = rule;
+  for (const std::string& name : not_conditions) conditions.table().erase(name);
+  collect(conditions, "");
   if (conditions_.empty())
-    throw Error(
-        ErrorKind::usage, rule.origin,
-        "exclude: a rule without conditions would exclude everything, expected some, like model.mixer = \"rnn\"");
+    throw Error(ErrorKind::usage, rule.origin,
+                fmt::format("{}: a rule without conditions would hold for every run, expected some, like model.mixer = "
+                            "\"rnn\"",
+                            key_));
 }
 
-void Exclusion::collect(const ConfigValue& table, const std::string& path) {
+void Conditions::collect(const ConfigValue& table, const std::string& path) {
   for (const auto& [key, value] : table.table()) {
     const std::string below = path.empty() ? key : path + "." + key;
     if (value.is_table()) {
@@ -75,17 +90,17 @@ void Exclusion::collect(const ConfigValue& table, const std::string& path) {
     if (std::find(known.begin(), known.end(), condition.comparison) == known.end() || condition.values.empty() ||
         condition.values.front().is_discarded())
       throw Error(ErrorKind::usage, value.origin,
-                  fmt::format("exclude: {}: got {}, expected a value, a list, or a comparison like \"> 1e-3\"", below,
+                  fmt::format("{}: {}: got {}, expected a value, a list, or a comparison like \"> 1e-3\"", key_, below,
                               value.shown()));
     conditions_[below] = std::move(condition);
   }
 }
 
-bool Exclusion::Condition::holds(const Json& value) const {
+bool Conditions::Condition::holds(const Json& value) const {
   return std::any_of(values.begin(), values.end(), [&](const Json& one) { return compare(value, comparison, one); });
 }
 
-std::optional<bool> Exclusion::excludes(const ConfigValue& point) {
+std::optional<bool> Conditions::hold(const ConfigValue& point) {
   bool all_written = true;
   for (auto& [path, condition] : conditions_) {
     const ConfigValue* value = value_at(point, path);
@@ -99,23 +114,22 @@ std::optional<bool> Exclusion::excludes(const ConfigValue& point) {
   return all_written ? std::optional(true) : std::nullopt;
 }
 
-bool Exclusion::excludes(const Json& config) {
-  bool excluded = true;
-  for (auto& [path, condition] : conditions_) {
-    Json::json_pointer pointer;
-    for (const std::string& part : split(path, '.')) pointer /= part;
-    const bool known = config.contains(pointer) && !config.at(pointer).is_object();
-    condition.met_field = condition.met_field || known;
-    excluded = excluded && known && condition.holds(config.at(pointer));
-  }
-  return excluded;
+bool Conditions::hold(const Json& config) {
+  for (auto& [path, condition] : conditions_) condition.met_field = condition.met_field || has_field(config, path);
+  return hold_for(config);
 }
 
-void Exclusion::check_used(const std::vector<std::string>& known) const {
+bool Conditions::hold_for(const Json& config) const {
+  return std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& item) {
+    return has_field(config, item.first) && item.second.holds(config.at(pointer_of(item.first)));
+  });
+}
+
+void Conditions::check_used(const std::vector<std::string>& known) const {
   for (const auto& [path, condition] : conditions_)
     if (!condition.met_field)
       throw Error(ErrorKind::usage, condition.origin,
-                  fmt::format("exclude: no run of this study has a field '{}'{}", path, suggestion(path, known)));
+                  fmt::format("{}: no run of this study has a field '{}'{}", key_, path, suggestion(path, known)));
 }
 
 }  // namespace mneme

@@ -1,0 +1,76 @@
+// The study files that come with Mneme: each can be planned at each of its scales.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "study/study.h"
+
+namespace mneme {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
+
+std::vector<Path> study_files() {
+  std::vector<Path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(MNEME_SOURCE_DIR "/studies"))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::set<std::int64_t> seeds_of(const Study& study) {
+  std::set<std::int64_t> seeds;
+  for (const RunConfig& run : study.runs) seeds.insert(run.train.integer("seed"));
+  return seeds;
+}
+
+std::set<std::string> mixers_of(const Study& study) {
+  std::set<std::string> mixers;
+  for (const RunConfig& run : study.runs) mixers.insert(run.model.text("mixer"));
+  return mixers;
+}
+
+class ShippedStudy : public ::testing::TestWithParam<Path> {
+ protected:
+  Study at(const char* scale) const { return load_study(GetParam(), {scale, {}}); }
+};
+
+TEST_P(ShippedStudy, HasTheThreeScalesAndSaysWhatItIs) {
+  EXPECT_THAT(read_file(GetParam()), StartsWith("# "));
+  const Study study = at("none");
+  EXPECT_THAT(study.scales, ElementsAre("laptop", "paper", "smoke"));
+  EXPECT_NE(study.title, study.name);
+}
+
+TEST_P(ShippedStudy, LoadsAtEachScale) {
+  const Study smoke = at("smoke"), laptop = at("laptop"), paper = at("paper");
+  EXPECT_EQ(mixers_of(smoke), mixers_of(paper));
+  EXPECT_EQ(mixers_of(laptop), mixers_of(paper));
+  EXPECT_LE(smoke.runs.size(), 48U);
+  EXPECT_LE(laptop.runs.size(), paper.runs.size());
+  for (const RunConfig& run : smoke.runs) EXPECT_LE(run.train.integer("steps"), 20) << run.id;
+}
+
+std::string test_name(const ::testing::TestParamInfo<Path>& info) {
+  std::string name = info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedStudy, ::testing::ValuesIn(study_files()), test_name);
+
+// The studies of the papers, at the scale whose results are kept.
+TEST(ShippedStudies, OfThePapersHaveThreeSeedsOnALaptop) {
+  for (const Path& file : study_files())
+    if (file.parent_path().filename() != "studies") {
+      EXPECT_GE(seeds_of(load_study(file, {"laptop", {}})).size(), 3U) << file;
+      EXPECT_EQ(seeds_of(load_study(file, {"paper", {}})).size(), 5U) << file;
+    }
+}
+
+}  // namespace
+}  // namespace mneme
