@@ -1,6 +1,7 @@
-"""What script/bench prints of sweeps: workers against each other, the index, large studies, checkpoints.
+"""What script/bench prints of sweeps: two workers against one, the index, large studies, checkpoints.
 
-Everything goes through the real programs, in labs of its own that are removed afterwards.
+Everything goes through the real programs, in labs of its own that are removed afterwards. It ends in about a minute and
+a half; --seconds is what one turn of the two workers may take.
 """
 import argparse
 import json
@@ -11,6 +12,9 @@ import subprocess
 import tempfile
 import time
 
+RUNS = 12  # of a turn: divisible by two, and enough that starting and ending workers shows
+STEPS_TO_TRY = 100
+
 
 def timed(command):
     start = time.perf_counter()
@@ -18,26 +22,30 @@ def timed(command):
     return time.perf_counter() - start, run.stdout
 
 
-def sweep_seconds(mneme, study, jobs, directory):
-    lab = pathlib.Path(tempfile.mkdtemp(dir=directory))
-    seconds, out = timed([mneme, "sweep", study, "--lab", lab, "--jobs", str(jobs), "--json"])
-    checkpoints = [run["summary"]["times"] for run in json.loads(out)["runs"]]
-    share = sum(t["checkpoint_seconds"] for t in checkpoints) / sum(t["seconds"] for t in checkpoints)
-    return seconds, share
+def sweep(mneme, study, directory, jobs, *assignments):
+    """Seconds of the whole command, and what its runs say of their times."""
+    with tempfile.TemporaryDirectory(dir=directory) as lab:
+        seconds, out = timed([mneme, "sweep", study, "--lab", lab, "--jobs", str(jobs), "--json", *assignments])
+    return seconds, [run["summary"]["times"] for run in json.loads(out)["runs"]]
 
 
-def two_workers(mneme, directory, repeats):
+def two_workers(mneme, directory, repeats, turn_seconds):
     study = directory / "throughput.toml"
-    study.write_text('[model]\nmixer = "attention"\n[train]\nsteps = 400\nseed = "range(0, 12, 1)"\n'
+    study.write_text('[model]\nmixer = "attention"\n[train]\nseed = "range(0, 12, 1)"\n'
                      '[task]\nlength = 32\npairs = 4\nvocab = 64\n')
-    ratios, shares = [], []
-    for _ in range(repeats):
-        one, share = sweep_seconds(mneme, study, 1, directory)
-        two, _ = sweep_seconds(mneme, study, 2, directory)
-        ratios.append(one / two)
-        shares.append(share)
-    print(f"two workers against one: {statistics.median(ratios):.2f}x (min {min(ratios):.2f}, max {max(ratios):.2f}); "
-          f"checkpoints and final weights {100 * statistics.median(shares):.2f} % of the runs' time")
+    _, times = sweep(mneme, study, directory, 1, "train.seed=0", f"train.steps={STEPS_TO_TRY}")
+    # A turn is the sweep by one worker and the sweep by two, who take half of its time.
+    steps = max(STEPS_TO_TRY, int(STEPS_TO_TRY * turn_seconds / (1.5 * RUNS) / times[0]["seconds"]))
+    seconds, share = {1: [], 2: []}, []
+    for turn in range(repeats):
+        for jobs in (1, 2) if turn % 2 == 0 else (2, 1):
+            taken, times = sweep(mneme, study, directory, jobs, f"train.steps={steps}")
+            seconds[jobs].append(taken)
+            share.append(sum(t["checkpoint_seconds"] for t in times) / sum(t["seconds"] for t in times))
+    one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
+    print(f"two workers against one: {one / two:.2f}x ({RUNS} runs of {steps} steps in {one:.1f} s and {two:.1f} s, medians of "
+          f"{repeats} turns each; every turn: {' '.join(f'{a / b:.2f}' for a, b in zip(seconds[1], seconds[2]))}); "
+          f"checkpoints and final weights {100 * statistics.median(share):.2f} % of the runs' time", flush=True)
 
 
 def fill_lab(mneme, lab, runs, evaluations):
@@ -59,37 +67,39 @@ def fill_lab(mneme, lab, runs, evaluations):
     return len(plan["runs"])
 
 
-def index_rate(mneme, directory):
-    lab = directory / "rows"
-    runs = fill_lab(mneme, lab, 2000, 25)
+def index_rate(mneme, directory, repeats):
+    lab, evaluations = directory / "rows", 25
+    runs = fill_lab(mneme, lab, 2000, evaluations)
     timed([mneme, "reindex", "--lab", lab])  # the first one makes the file, and with it everything twice
-    seconds, _ = timed([mneme, "reindex", "--lab", lab])
-    print(f"index: {runs * 25 / seconds:,.0f} metric rows/s ({runs} runs of 25 evaluations made again in {seconds:.2f} s)")
+    seconds = statistics.median(timed([mneme, "reindex", "--lab", lab])[0] for _ in range(repeats))
+    print(f"index: {runs * evaluations / seconds:,.0f} metric rows/s ({runs} runs of {evaluations} evaluations made again in "
+          f"{seconds:.2f} s)", flush=True)
 
 
-def large_study(mneme, directory):
+def large_study(mneme, directory, repeats):
     lab = directory / "large"
     runs = fill_lab(mneme, lab, 10000, 1)
     subprocess.run([mneme, "reindex", "--lab", lab], check=True, capture_output=True)
     commands = {"plan": [mneme, "plan", "demo", "--scale", "smoke", "--no-measure", 'train.seed="range(0, 5000, 1)"'],
-                "list": [mneme, "runs"], "filter": [mneme, "runs", "mixer=attention", "lr>1e-3", "outcome=done", "--sort=-test"]}
-    shown = []
-    for name, command in commands.items():
-        shown.append(f"{name} {statistics.median(timed([*command, '--lab', lab])[0] for _ in range(3)):.2f} s")
-    print(f"a study of {runs:,} runs: {', '.join(shown)}")
+                "list": [mneme, "runs"],
+                "filter": [mneme, "runs", "mixer=attention", "lr>1e-3", "outcome=done", "--sort=-test"]}
+    shown = [f"{name} {statistics.median(timed([*command, '--lab', lab])[0] for _ in range(repeats)):.2f} s"
+             for name, command in commands.items()]
+    print(f"a study of {runs:,} runs: {', '.join(shown)}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=18)
     options = parser.parse_args()
     mneme = options.build / "mneme"
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        two_workers(mneme, directory, options.repeats)
-        index_rate(mneme, directory)
-        large_study(mneme, directory)
+        two_workers(mneme, directory, options.repeats, options.seconds)
+        index_rate(mneme, directory, options.repeats)
+        large_study(mneme, directory, options.repeats)
 
 
 main()

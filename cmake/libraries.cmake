@@ -16,6 +16,8 @@ find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 add_library(hwy ALIAS PkgConfig::HWY)
+pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
+add_library(pq ALIAS PkgConfig::PQ)
 
 # Matrix multiplication inside kernels; libtorch calls the same library.
 find_path(CBLAS_INCLUDE cblas.h REQUIRED PATH_SUFFIXES openblas-pthread)

@@ -38,8 +38,10 @@ const char* kind_name(ErrorKind kind) {
   return "internal";
 }
 
-int report_error(ErrorKind kind, std::string_view message, bool json) {
+int report_error(ErrorKind kind, std::string_view text, bool json) {
   const int code = static_cast<int>(kind);
+  // An address given in the wrong place is quoted by whoever did not expect it.
+  const std::string message = without_passwords(text);
   if (json)
     fmt::print(stderr, "{}\n",
                Json{{"error", {{"kind", kind_name(kind)}, {"code", code}, {"message", message}}}}.dump(
@@ -78,7 +80,7 @@ void check_command_name(const std::vector<std::string>& arguments) {
   for (const Command& command : command_list()) names.push_back(command.name);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument == "--lab") ++i;
+    if (argument == "--lab" || argument == "--claims") ++i;
     if (argument.starts_with("-")) continue;
     if (std::find(names.begin(), names.end(), argument) == names.end())
       throw Error(ErrorKind::usage, "", fmt::format("unknown command '{}'{}", argument, suggestion(argument, names)));

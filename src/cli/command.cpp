@@ -40,6 +40,10 @@ const std::vector<Command>& command_list() {
 
 void add_common_options(CLI::App& app, Context& context) {
   app.add_option("--lab", context.lab_option, "the lab's directory (default: MNEME_LAB, else ./lab)")->type_name("DIR");
+  app.add_option("--claims", context.claims_option,
+                 "a database in which several machines with one lab see who trains what: postgresql://HOST/DATABASE "
+                 "(default: MNEME_CLAIMS, else a file in the lab)")
+      ->type_name("URL");
   app.add_flag("--json", context.json, "one JSON document on standard output");
 }
 

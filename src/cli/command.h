@@ -20,11 +20,11 @@ class App;
 namespace mneme {
 
 struct Context {
-  std::string lab_option;
+  std::string lab_option, claims_option;
   bool json = false;
   std::function<int()> action;  // what the chosen command does; returns the exit code
 
-  Lab lab() const { return choose_lab(lab_option); }
+  Lab lab() const { return choose_lab(lab_option, claims_option); }
 };
 
 struct Command {
@@ -35,7 +35,7 @@ struct Command {
 
 const std::vector<Command>& command_list();
 
-// Adds --lab and --json.
+// Adds --lab, --claims and --json.
 void add_common_options(CLI::App& app, Context& context);
 // Shown under the options in --help.
 void add_examples(CLI::App& app, std::string_view examples);

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/study_files.h"
+#include "cli/study_input.h"
 #include "cli/study_record.h"
 #include "cli/study_report.h"
 #include "cli/train_runs.h"
@@ -13,9 +14,14 @@
 namespace mneme {
 namespace {
 
-int demo(const std::string& scale, std::int64_t jobs_option, bool jobs_given, const Context& context) {
-  const int jobs = checked_jobs(jobs_option, jobs_given);
-  const Study study = open_study("demo", {scale, {}});
+struct DemoOptions {
+  std::string scale;
+  JobsOption jobs;
+};
+
+int demo(const DemoOptions& options, const Context& context) {
+  const int jobs = options.jobs.count();
+  const Study study = open_study("demo", {options.scale, {}});
   if (!context.json)
     fmt::print(stderr, "{}\n{} runs ({}) with {} workers; each learns to recall the value that stood after a key.\n\n",
                study.title, study.runs.size(), "learning rates x seeds", jobs);
@@ -41,16 +47,10 @@ int demo(const std::string& scale, std::int64_t jobs_option, bool jobs_given, co
 }  // namespace
 
 void add_demo(CLI::App& app, Context& context) {
-  auto scale = std::make_shared<std::string>();
-  auto jobs = std::make_shared<std::int64_t>(0);
-  app.add_option("--scale", *scale, "smoke: a few seconds, to see that everything works")->type_name("NAME");
-  const CLI::Option* jobs_option =
-      app.add_option("--jobs", *jobs, "workers at a time (default: one per processor)")->type_name("N");
-  app.callback([scale, jobs, jobs_option, &context] {
-    context.action = [scale, jobs, given = jobs_option->count() > 0, &context] {
-      return demo(*scale, *jobs, given, context);
-    };
-  });
+  auto options = std::make_shared<DemoOptions>();
+  app.add_option("--scale", options->scale, "smoke: a few seconds, to see that everything works")->type_name("NAME");
+  options->jobs.add(app);
+  app.callback([options, &context] { context.action = [options, &context] { return demo(*options, context); }; });
   add_examples(app, "  mneme demo\n  mneme demo --scale smoke --lab /tmp/lab");
 }
 

@@ -6,7 +6,7 @@
 
 #include "cli/calibration.h"
 #include "cli/command.h"
-#include "cli/study_files.h"
+#include "cli/study_input.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -16,9 +16,8 @@ namespace mneme {
 namespace {
 
 struct PlanOptions {
-  std::vector<std::string> arguments;
-  std::string scale;
-  std::int64_t jobs = 0;
+  StudyInput input;
+  JobsOption jobs;
   std::int64_t nodes = 1;
   bool no_measure = false;
   bool list = false;
@@ -95,13 +94,11 @@ void print(const Study& study, const StudyPlan& plan, const TimeEstimate& times,
     fmt::print("         at most {} on {} nodes like it\n", duration(makespan(times.seconds, jobs * nodes)), nodes);
 }
 
-int plan(const PlanOptions& options, bool jobs_given, const Context& context) {
-  const int jobs = checked_jobs(options.jobs, jobs_given);
+int plan(const PlanOptions& options, const Context& context) {
+  const int jobs = options.jobs.count();
   if (options.nodes < 1)
     throw Error(ErrorKind::usage, "--nodes", fmt::format("got {}, expected at least 1", options.nodes));
-  const Study study =
-      open_study(options.arguments.front(), {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
-  tell_warnings(study.runs);
+  const Study study = options.input.open();
   const Lab lab = context.lab();
   const auto known = known_states(lab);
   const StudyPlan plan = make_plan(study, known);
@@ -143,19 +140,12 @@ int plan(const PlanOptions& options, bool jobs_given, const Context& context) {
 
 void add_plan(CLI::App& app, Context& context) {
   auto options = std::make_shared<PlanOptions>();
-  app.add_option("input", options->arguments, "a study (name or file), and assignments a.b=value laid over it")
-      ->required()
-      ->type_name("STUDY [a.b=value ...]");
-  app.add_option("--scale", options->scale, "the study's scale (default: laptop if it has one; none: as written)")
-      ->type_name("NAME");
-  const CLI::Option* jobs =
-      app.add_option("--jobs", options->jobs, "workers of a node (default: one per processor)")->type_name("N");
+  options->input.add(app);
+  options->jobs.add(app, "workers of a node");
   app.add_option("--nodes", options->nodes, "machines like this one to estimate for")->capture_default_str();
   app.add_flag("--no-measure", options->no_measure, "no estimate of time unless it was measured before");
   app.add_flag("--list", options->list, "every run with its id");
-  app.callback([options, jobs, &context] {
-    context.action = [options, given = jobs->count() > 0, &context] { return plan(*options, given, context); };
-  });
+  app.callback([options, &context] { context.action = [options, &context] { return plan(*options, context); }; });
   add_examples(app,
                "  mneme plan demo\n  mneme plan studies/my-study.toml --scale paper --nodes 16\n"
                "  mneme plan demo --no-measure --json");

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/study_files.h"
+#include "cli/study_input.h"
 #include "cli/study_report.h"
 #include "core/error.h"
 
@@ -84,8 +85,7 @@ void add_report(CLI::App& app, Context& context) {
   app.add_option("input", options->arguments,
                  "a study (name or file) and assignments a.b=value; or filters on the lab's runs, as for `mneme runs`")
       ->type_name("[STUDY] [KEY=VALUE ...]");
-  app.add_option("--scale", options->scale, "the study's scale (default: laptop if it has one; none: as written)")
-      ->type_name("NAME");
+  add_scale_option(app, options->scale);
   app.add_option("--output", options->output, "directory for the report (default: reports/ in the lab)")
       ->type_name("DIR");
   app.add_option("--kind", options->kind, "draw this kind of figure, whatever the study asks for (docs/figures.md)")

@@ -68,7 +68,7 @@ int change_runs(const ChangeOptions& options, const Context& context, const char
   const Lab lab = context.lab();
   lab.require();
   Index index = open_index(lab);
-  const auto claims = open_claims(lab.claims(), {.holder = our_holder()});
+  const auto claims = open_claims(lab, {.holder = our_holder()});
   std::vector<std::string> ids = find_run_ids(index, options.arguments);
   for (const RunConfig& run : planned) ids.push_back(run.id);
   Change change;

@@ -48,8 +48,11 @@ std::int64_t budget(const RunRecord& record) {
 
 Json workers_json(const Lab& lab, Index& index) {
   Json list = Json::array();
-  if (!std::filesystem::exists(lab.claims())) return list;
-  for (const ClaimRow& claim : open_claims(lab.claims(), {.holder = our_holder()})->live()) {
+  // Nobody has claimed anything yet, and looking shall not make the file.
+  if (lab.claims_address().empty() && !std::filesystem::exists(lab.claims_id()) &&
+      !std::filesystem::exists(lab.claims()))
+    return list;
+  for (const ClaimRow& claim : open_claims(lab, {.holder = our_holder()})->live()) {
     const auto record = index.find(claim.run);
     list.push_back({{"run", claim.run},
                     {"attempt", claim.attempt},

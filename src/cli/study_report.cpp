@@ -151,7 +151,8 @@ void print_report(const StudyReport& report, const ReportSubject& subject, bool 
   }
   fmt::print("{}\n", subject.title);
   for (const FigureReport& figure : report.figures) {
-    for (const ReportTable& table : figure.tables) fmt::print("\n{}", to_text(table.table));
+    for (const ReportTable& table : figure.tables)
+      if (!table.folded) fmt::print("\n{}", to_text(table.table));
     if (!figure.findings.empty()) fmt::print("\n");
     for (const std::string& finding : figure.findings) fmt::print("{}\n", finding);
   }

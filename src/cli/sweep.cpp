@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "cli/study_files.h"
+#include "cli/study_input.h"
 #include "cli/study_record.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
@@ -13,9 +13,8 @@ namespace mneme {
 namespace {
 
 struct SweepOptions {
-  std::vector<std::string> arguments;
-  std::string scale;
-  std::int64_t jobs = 0;
+  StudyInput input;
+  JobsOption jobs;
   TrainLimits limits;
 };
 
@@ -34,12 +33,10 @@ void tell(const Study& study, const ExecutionResult& result, const std::string& 
   fmt::print("figure and tables: mneme report {}{}\n", name, scale);
 }
 
-int sweep(const SweepOptions& options, bool jobs_given, const Context& context) {
-  const int jobs = checked_jobs(options.jobs, jobs_given);
+int sweep(const SweepOptions& options, const Context& context) {
+  const int jobs = options.jobs.count();
   check_limits(options.limits);
-  const std::string& name = options.arguments.front();
-  const Study study = open_study(name, {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
-  tell_warnings(study.runs);
+  const Study study = options.input.open();
   if (!context.json)
     fmt::print(stderr, "{}: {} runs{}, {} workers\n", study.title, grouped(std::ssize(study.runs)),
                study.scale.empty() ? "" : " at scale " + study.scale, jobs);
@@ -58,7 +55,7 @@ int sweep(const SweepOptions& options, bool jobs_given, const Context& context) 
                 {"limit", result.limit},
                 {"runs", runs}});
   } else {
-    tell(study, result, name);
+    tell(study, result, options.input.name());
   }
   return exit_code_of(result);
 }
@@ -67,19 +64,12 @@ int sweep(const SweepOptions& options, bool jobs_given, const Context& context) 
 
 void add_sweep(CLI::App& app, Context& context) {
   auto options = std::make_shared<SweepOptions>();
-  app.add_option("input", options->arguments, "a study (name or file), and assignments a.b=value laid over it")
-      ->required()
-      ->type_name("STUDY [a.b=value ...]");
-  app.add_option("--scale", options->scale, "the study's scale (default: laptop if it has one; none: as written)")
-      ->type_name("NAME");
-  const CLI::Option* jobs =
-      app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
+  options->input.add(app);
+  options->jobs.add(app);
   app.add_option("--max-runs", options->limits.max_runs, "start at most so many runs, then end")->type_name("N");
   app.add_option("--max-time", options->limits.max_time, "stop after so long, with checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
-  app.callback([options, jobs, &context] {
-    context.action = [options, given = jobs->count() > 0, &context] { return sweep(*options, given, context); };
-  });
+  app.callback([options, &context] { context.action = [options, &context] { return sweep(*options, context); }; });
   add_examples(app,
                "  mneme sweep demo\n  mneme sweep studies/my-study.toml --scale laptop --jobs 2\n  mneme sweep demo "
                "'train.seed=[1, 2, 3]'");

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/run_label.h"
+#include "cli/study_input.h"
 #include "cli/study_report.h"
 #include "cli/train_runs.h"
 #include "cli/window_report.h"
@@ -24,7 +25,8 @@ struct WindowOptions {
   std::string seed_list = "42,123,777";
   std::vector<std::int64_t> seeds;
   WindowRule rule;
-  std::int64_t budget = 0, jobs = 0;
+  std::int64_t budget = 0;
+  JobsOption jobs;
   bool full = false;
 };
 
@@ -100,10 +102,10 @@ double accuracy_of(const RunResult& result) {
   return result.summary.contains(at) && result.summary.at(at).is_number() ? result.summary.at(at).get<double>() : 0.0;
 }
 
-int window(WindowOptions options, bool jobs_given, const Context& context) {
+int window(WindowOptions options, const Context& context) {
   options.seeds = parse_seeds(options.seed_list);
   check_options(options);
-  const int jobs = checked_jobs(options.jobs, jobs_given);
+  const int jobs = options.jobs.count();
   const Grid grid(configuration(options));
   const Cells cells(options, grid);
   tell_warnings(cells.all());
@@ -171,11 +173,8 @@ void add_window(CLI::App& app, Context& context) {
   app.add_option("--share", options->rule.share, "share of the seeds that must solve it")->capture_default_str();
   app.add_option("--budget", options->budget, "most runs to spend (default: half of the full grid)")->type_name("N");
   app.add_flag("--full", options->full, "run the full grid instead, to compare");
-  const CLI::Option* jobs =
-      app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
-  app.callback([options, jobs, &context] {
-    context.action = [options, given = jobs->count() > 0, &context] { return window(*options, given, context); };
-  });
+  options->jobs.add(app);
+  app.callback([options, &context] { context.action = [options, &context] { return window(*options, context); }; });
   add_examples(app,
                "  mneme window --mixer attention task.length=32 task.vocab=64 train.steps=1200\n"
                "  mneme window run.toml --low 1e-5 --high 1 --rates 21 --seeds 1,2,3,4,5");

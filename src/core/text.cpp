@@ -77,8 +77,7 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
-  if (const std::string near = nearest(word, known); !near.empty())
-    return fmt::format(", did you mean '{}'?", near);
+  if (const std::string near = nearest(word, known); !near.empty()) return fmt::format(", did you mean '{}'?", near);
   return fmt::format("; known: {}", join(known, ", "));
 }
 
@@ -113,6 +112,22 @@ std::vector<std::string> split(std::string_view text, char separator) {
     if (end == text.npos) return parts;
     start = end + 1;
   }
+}
+
+std::string without_passwords(std::string_view text) {
+  constexpr std::string_view kScheme = "://", kOption = "password=", kHidden = "***";
+  std::string shown(text);
+  const auto word_end = [&](std::size_t from) { return std::min(shown.find_first_of(" \t\n'\"", from), shown.size()); };
+  for (std::size_t at = 0; (at = shown.find(kScheme, at)) != shown.npos;) {
+    at += kScheme.size();
+    const std::size_t end = word_end(at), sign = shown.rfind('@', end), colon = shown.find(':', at);
+    if (sign != shown.npos && colon < sign && sign < end) shown.replace(colon + 1, sign - colon - 1, kHidden);
+  }
+  for (std::size_t at = 0; (at = shown.find(kOption, at)) != shown.npos;) {
+    at += kOption.size();
+    shown.replace(at, std::min(shown.find('&', at), word_end(at)) - at, kHidden);
+  }
+  return shown;
 }
 
 std::string grouped(std::int64_t value) {

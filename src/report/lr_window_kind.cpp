@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "report/cells.h"
 #include "report/figure_lr_window.h"
 #include "report/format.h"
+#include "report/paired.h"
 #include "report/tables_lr_window.h"
 
 namespace mneme {
@@ -50,6 +52,19 @@ Json series_json(const std::string& panel, const LrSeries& series) {
           {"points", points}};
 }
 
+Json paired_json(const std::string& panel, const PairedDifference& paired) {
+  const double error = paired.difference.standard_error;
+  return {{"panel", panel},
+          {"first", paired.first},
+          {"second", paired.second},
+          {"first_lr", paired.first_rate},
+          {"second_lr", paired.second_rate},
+          {"at_best_rates", paired.at_best_rates},
+          {"pairs", paired.difference.n},
+          {"mean_difference", paired.difference.mean},
+          {"standard_error", std::isnan(error) ? Json() : Json(error)}};
+}
+
 // The rows of each combination of the fields' values; runs that have not ended are in it and are counted there.
 std::vector<LrPanel> panels_of(std::span<const ResultRow> rows, const std::vector<std::string>& fields,
                                const LrWindowRule& rule) {
@@ -69,15 +84,18 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   const LrWindowRule rule{options.real("threshold"), options.real("share")};
   const std::vector<LrPanel> panels = panels_of(rows, options.texts("panels"), rule);
   FigureReport report;
-  std::vector<TablePart> windows, rates;
+  std::vector<TablePart> windows, rates, pairs;
   bool with_paper = false;
   for (const LrPanel& panel : panels)
     for (const LrSeries& series : panel.windows.series)
       with_paper |= find_paper_value(subject.paper, series.config) != nullptr;
-  Json all_series = Json::array();
+  Json all_series = Json::array(), all_pairs = Json::array();
   for (const LrPanel& panel : panels) {
     windows.push_back({panel.name, window_table(panel.windows, subject.paper, with_paper)});
     rates.push_back({panel.name, rate_table(panel.windows)});
+    const std::vector<PairedDifference> paired = paired_differences(panel.windows);
+    pairs.push_back({panel.name, paired_table(paired)});
+    for (const PairedDifference& one : paired) all_pairs.push_back(paired_json(panel.name, one));
     for (const LrSeries& series : panel.windows.series) {
       report.findings.push_back(finding(panel.name, series));
       all_series.push_back(series_json(panel.name, series));
@@ -94,8 +112,12 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   const Table rate_lines = stacked("panel", rates);
   report.tables.push_back({"Learning rates", rate_lines, "Accuracies in per cent over seeds.",
                            rate_lines.rows.size() > kManyLines, "rates"});
+  if (!all_pairs.empty())
+    report.tables.push_back({"Pairs of seeds", stacked("panel", pairs),
+                             "Test accuracy of two series at equal seeds: mean and standard error of the difference.",
+                             true, "paired"});
   report.rules.emplace_back("Window", rule_text(rule));
-  report.data = {{"series", all_series}};
+  report.data = {{"series", all_series}, {"paired", all_pairs}};
   return report;
 }
 

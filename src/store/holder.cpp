@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <fstream>
 
 #include "core/text.h"
@@ -40,6 +41,11 @@ std::string start_of(const std::string& pid) {
 std::string our_holder() {
   const std::string pid = std::to_string(::getpid());
   return fmt::format("{}/{}/{}/{}", host_name(), boot(), pid, start_of(pid));
+}
+
+std::string unique_name() {
+  static std::atomic<std::int64_t> count = 0;
+  return fmt::format("{}#{}", our_holder(), ++count);
 }
 
 bool is_gone(std::string_view holder) {

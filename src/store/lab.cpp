@@ -15,6 +15,12 @@ void require_no_file(const Path& path) {
     throw Error(ErrorKind::io, path.string(), "is a file, expected a directory; choose another lab with --lab");
 }
 
+std::string given_or(std::string_view given, const char* variable, const char* otherwise) {
+  if (!given.empty()) return std::string(given);
+  const char* chosen = std::getenv(variable);
+  return chosen && *chosen ? chosen : otherwise;
+}
+
 }  // namespace
 
 void Lab::create() const {
@@ -36,10 +42,8 @@ void Lab::require() const {
                 "--lab and MNEME_LAB choose another");
 }
 
-Lab choose_lab(std::string_view given) {
-  if (!given.empty()) return Lab(Path(given));
-  if (const char* chosen = std::getenv("MNEME_LAB"); chosen && *chosen) return Lab(chosen);
-  return Lab("lab");
+Lab choose_lab(std::string_view given, std::string_view claims_address) {
+  return Lab(given_or(given, "MNEME_LAB", "lab"), given_or(claims_address, "MNEME_CLAIMS", ""));
 }
 
 }  // namespace mneme

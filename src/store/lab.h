@@ -10,12 +10,16 @@ namespace mneme {
 
 class Lab {
  public:
-  explicit Lab(Path root) : root_(std::move(root)) {}
+  // `claims_address`: "" for claims in a file of the lab, else the URL of the database they are in.
+  explicit Lab(Path root, std::string claims_address = "")
+      : root_(std::move(root)), claims_address_(std::move(claims_address)) {}
 
   const Path& root() const { return root_; }
   Path runs() const { return root_ / "runs"; }
   Path index() const { return root_ / "index.db"; }
   Path claims() const { return root_ / "claims.db"; }
+  Path claims_id() const { return root_ / "claims.id"; }
+  const std::string& claims_address() const { return claims_address_; }
   Path studies() const { return root_ / "studies"; }
   Path reports() const { return root_ / "reports"; }
   RunDirectory run(std::string_view id) const { return RunDirectory(runs() / id); }
@@ -27,9 +31,11 @@ class Lab {
 
  private:
   Path root_;
+  std::string claims_address_;
 };
 
-// The lab that a command works in: what was given, else MNEME_LAB, else ./lab.
-Lab choose_lab(std::string_view given);
+// The lab that a command works in: what was given, else MNEME_LAB, else ./lab; its claims where they were said to
+// be, else where MNEME_CLAIMS says, else in the lab.
+Lab choose_lab(std::string_view given, std::string_view claims_address = "");
 
 }  // namespace mneme

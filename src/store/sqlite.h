@@ -8,22 +8,20 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
 #include "core/files.h"
+#include "store/database_error.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace mneme {
 
-class SqliteError : public Error {
+class SqliteError : public DatabaseError {
  public:
-  SqliteError(int code, std::string_view where, std::string_view what)
-      : Error(ErrorKind::io, where, what), code_(code) {}
+  SqliteError(int code, std::string_view where, std::string_view what) : DatabaseError(where, what), code_(code) {}
   // The file is not a database or its pages contradict each other: waiting will not help.
   bool damaged() const;
-  // The disk has no room.
-  bool full() const;
+  bool full() const override;
 
  private:
   int code_;

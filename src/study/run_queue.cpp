@@ -39,7 +39,7 @@ RunQueue::RunQueue(std::span<const RunConfig> runs, const Lab& lab, double lease
       lab_(lab),
       lease_(lease),
       listener_(std::move(listener)),
-      claims_(open_claims(lab.claims(), {.holder = our_holder(), .lease = lease})) {
+      claims_(open_claims(lab, {.holder = our_holder(), .lease = lease})) {
   std::vector<std::size_t> missing;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     const RunState state = state_of(run);
@@ -116,7 +116,7 @@ bool RunQueue::keep(const ClaimedRun& claimed) {
   renewed = Clock::now();
   try {
     return claims_->renew(runs_[claimed.run].id, claimed.attempt);
-  } catch (const SqliteError&) {
+  } catch (const DatabaseError&) {
     // Not renewed is not lost; the next time is soon enough.
     return true;
   }
@@ -129,7 +129,7 @@ bool RunQueue::still_ours(const ClaimedRun& claimed) const {
 void RunQueue::release(const ClaimedRun& claimed) {
   try {
     claims_->release(runs_[claimed.run].id, claimed.attempt);
-  } catch (const SqliteError& error) {
+  } catch (const DatabaseError& error) {
     listener_.note(fmt::format("run {}: its claim ends with its lease ({})", runs_[claimed.run].id, error.what()));
   }
 }

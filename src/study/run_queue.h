@@ -33,7 +33,7 @@ class RunQueue {
   // `lease` in seconds. Sorts every run in: ended ones are told, the others wait, the longest first.
   RunQueue(std::span<const RunConfig> runs, const Lab& lab, double lease, Listener listener);
 
-  // Claims the next run that nobody else has; nothing if there is none now. Throws SqliteError.
+  // Claims the next run that nobody else has; nothing if there is none now. Throws DatabaseError.
   std::optional<ClaimedRun> next();
   // True if no run is waiting, here or for somebody else to end it.
   bool empty() const { return waiting_.empty() && elsewhere_.empty(); }

@@ -1,54 +1,24 @@
-// The real programs, from arguments to exit code.
-#include "cli/app.h"
-
+// What every command shares: help, bad input, exit codes, trouble with the machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <signal.h>
 
-#include <chrono>
-#include <fstream>
-#include <thread>
+#include <algorithm>
 
+#include "cli/app_testing.h"
 #include "cli/command.h"
-#include "core/error.h"
-#include "core/safetensors.h"
-#include "core/subprocess.h"
-#include "store/sample_lab.h"
 
 namespace mneme {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using testing::SampleLab;
+using testing::joined;
+using testing::kTiny;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kTiny = {"task.length=8",         "task.pairs=1",          "task.vocab=16",
-                                        "model.width=8",         "model.layers=1",        "train.batch=4",
-                                        "train.eval_examples=8", "train.test_examples=8", "train.steps=5"};
-
-std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-class App : public ::testing::Test {
- protected:
-  ProcessResult mneme(const std::vector<std::string>& arguments) const {
-    return run_process(
-        joined({"env", "MNEME_LAB=" + sample.lab.root().string(), MNEME_BINARY_DIR "/mneme"}, arguments));
-  }
-  Json json(std::vector<std::string> arguments) const {
-    arguments.push_back("--json");
-    const ProcessResult result = mneme(arguments);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return parse_json(result.out, "output");
-  }
-
-  SampleLab sample;
-};
+class App : public testing::AppTest {};
 
 TEST_F(App, WithoutArgumentsSaysWhatToTryFirst) {
   const ProcessResult result = mneme({});
@@ -65,6 +35,7 @@ TEST_F(App, EveryCommandHasHelpWithAnExample) {
     EXPECT_THAT(result.out, HasSubstr(std::string("Examples:\n  mneme ") + command.name));
     EXPECT_THAT(result.out, HasSubstr("--json"));
     EXPECT_THAT(result.out, HasSubstr("--lab"));
+    EXPECT_THAT(result.out, HasSubstr("--claims"));
   }
   EXPECT_EQ(mneme({"--version"}).out, "mneme " MNEME_VERSION "\n");
 }
@@ -153,6 +124,26 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
   }
 }
 
+TEST_F(App, APasswordIsNeverPrinted) {
+  const std::string address = "postgresql://user:secret@127.0.0.1:1/db";
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"status", "--claims", address},
+           {"status", "--claims=postgresql://user:sec/ret@127.0.0.1:1/db"},
+           {"sweep", "demo", "--scale", "smoke", "--claims", address},
+           {"--claims", address, "cancel", "--study", "demo"},
+           {"--claim", address, "status"},
+           {address},
+           {"runs", address},
+           {"sweep", address}}) {
+    for (const bool machine : {false, true}) {
+      const ProcessResult result = mneme(machine ? joined(arguments, {"--json"}) : arguments);
+      EXPECT_NE(result.exit_code, 0) << ::testing::PrintToString(arguments);
+      EXPECT_THAT(result.err, HasSubstr("error"));
+      EXPECT_THAT(result.out + result.err, Not(AnyOf(HasSubstr("secret"), HasSubstr("sec/ret"))));
+    }
+  }
+}
+
 TEST_F(App, AMissingWorkerIsNamed) {
   const ProcessResult result =
       run_process(joined({"env", "MNEME_WORKER=/nowhere/worker", MNEME_BINARY_DIR "/mneme", "train"}, kTiny));
@@ -160,68 +151,19 @@ TEST_F(App, AMissingWorkerIsNamed) {
   EXPECT_THAT(result.err, HasSubstr("/nowhere/worker"));
 }
 
-TEST_F(App, PrintConfigShowsTheIdAndTrainsNothing) {
-  const Json document = json(joined({"train", "--print-config"}, kTiny));
-  EXPECT_EQ(document["id"], testing::sample_run().id);
-  EXPECT_EQ(document["config"]["task"]["length"], 8);
-  EXPECT_THAT(mneme(joined({"train", "--print-config"}, kTiny)).out, HasSubstr(testing::sample_run().id));
-  EXPECT_TRUE(std::filesystem::is_empty(sample.lab.runs()));
-}
-
-TEST_F(App, AModelThatCannotWorkIsWarnedAbout) {
-  const ProcessResult result = mneme(joined(joined({"train", "--print-config"}, kTiny), {"model.positions=none"}));
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.err, StartsWith("mneme: warning: "));
-  EXPECT_THAT(result.err, HasSubstr("position"));
-}
-
-TEST_F(App, ARunIsTrainedShownAndNotTrainedAgain) {
-  const ProcessResult first = mneme(joined({"train"}, kTiny));
-  ASSERT_EQ(first.exit_code, 0) << first.err;
-  const std::string id = testing::sample_run().id;
-  EXPECT_THAT(first.out, HasSubstr("run " + id + ": done (budget) after 5 steps"));
-  EXPECT_THAT(first.err, Not(HasSubstr("\x1b")));
-
-  const Json again = json(joined({"train"}, kTiny));
-  EXPECT_EQ(again["already"], true);
-  EXPECT_EQ(again["state"], "done");
-  EXPECT_EQ(again["summary"]["values"]["step"], 5);
-  EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, HasSubstr("already ended"));
-
-  EXPECT_EQ(json({"runs"})["runs"][0]["id"], id);
-  EXPECT_EQ(json({"runs", "lr>1"})["runs"].size(), 0u);
-  EXPECT_THAT(mneme({"runs"}).out, HasSubstr(id));
-  const Json shown = json({"show", id.substr(0, 5)});
-  EXPECT_EQ(shown["id"], id);
-  EXPECT_EQ(shown["metrics"].size(), 5u);
-  EXPECT_THAT(mneme({"show", id}).out, HasSubstr("validation accuracy\n"));
-}
-
-TEST_F(App, WhatATrainedModelWasTestedOnIsShown) {
-  const ProcessResult trained = mneme({"train", "task.name=counting", "task.length=40", "task.isi=3", "task.iti=[4,6]",
-                                       "model.mixer=gru", "model.width=4", "model.layers=1", "train.batch=4",
-                                       "train.eval_examples=8", "train.test_examples=8", "train.steps=2",
-                                       "test.along=length", "test.values=[40,80]", "test.examples=8", "test.phases=true",
-                                       "test.traces=1"});
-  ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  const std::string id = json({"runs"})["runs"][0]["id"];
-  const Json traces = parse_json(read_file(sample.lab.run(id).path() / "traces.json"), "traces");
-  EXPECT_EQ(traces["signals"].size(), 4u);
-  const std::string shown = mneme({"show", id}).out;
-  EXPECT_THAT(shown, HasSubstr("generalisation\n"));
-  EXPECT_THAT(shown, ::testing::ContainsRegex("length +accuracy +exact_match +loss +offset"));
-  EXPECT_THAT(shown, ::testing::ContainsRegex("\n +80 "));
-  EXPECT_THAT(shown, HasSubstr("two_isi"));
-}
-
-TEST_F(App, AnAmbiguousPrefixNamesTheRuns) {
-  for (int seed = 0; seed < 40; ++seed) sample.add_done({"train.seed=" + std::to_string(seed)});
-  // Forty ids and sixteen first digits: some digit has two.
-  for (const char digit : std::string("0123456789abcdef")) {
-    const ProcessResult result = mneme({"show", std::string(1, digit)});
-    if (result.exit_code == 2 && result.err.find("several runs start with") != std::string::npos) return;
-  }
-  ADD_FAILURE() << "no prefix was ambiguous";
+TEST_F(App, AFullDiskStopsWithAClearMessage) {
+  if (run_process({"unshare", "-Urm", "true"}).exit_code != 0)
+    GTEST_SKIP() << "no user namespaces here: cannot make a small disk";
+  const Path disk = sample.directory / "disk";
+  std::filesystem::create_directories(disk);
+  // Room for the lab and its index, not for the run's checkpoint.
+  const ProcessResult result =
+      run_process({"unshare", "-Urm", "sh", "-c",
+                   "mount -t tmpfs -o size=96k tmpfs \"$0\" && exec \"$1\" train --lab \"$0/lab\" model.width=64 "
+                   "train.steps=3 train.eval_examples=8 train.test_examples=8 train.batch=4",
+                   disk.string(), MNEME_BINARY_DIR "/mneme"});
+  EXPECT_EQ(result.exit_code, 4) << result.out << result.err;
+  EXPECT_THAT(result.err + result.out, HasSubstr("No space left on device"));
 }
 
 TEST_F(App, VerifyTellsRightFromWrong) {
@@ -248,23 +190,10 @@ TEST_F(App, ListsAndSamplesAreDocuments) {
   EXPECT_EQ(json({"sample", "mqar", "length=8", "pairs=1", "vocab=16", "--n", "2"})["examples"].size(), 2u);
 }
 
-TEST_F(App, ReindexReportsDamageAndGoesOn) {
-  const std::string good = sample.add_done({"train.seed=1"}), bad = sample.add_done({"train.seed=2"});
-  write_file_atomically(sample.lab.run(bad).path() / "config.json", "{}");
-  const Json document = json({"reindex"});
-  EXPECT_EQ(document["runs"], 1);
-  EXPECT_EQ(document["damaged"].size(), 1u);
-  write_file_atomically(sample.lab.index(), "no database");
-  const ProcessResult runs = mneme({"runs"});
-  EXPECT_EQ(runs.exit_code, 0);
-  EXPECT_THAT(runs.out, HasSubstr(good));
-  EXPECT_THAT(runs.err, HasSubstr("made it again"));
-}
-
 TEST_F(App, BenchMixerMeasuresEachLengthAndSavesItsWorkload) {
   const std::string file = (sample.directory / "case.safetensors").string();
-  const Json result = json({"bench", "mixer", "mamba", "d_state=4", "--width", "8", "--lengths", "6,12", "--batch", "2", "--seconds",
-                            "0.01", "--save-case", file});
+  const Json result = json({"bench", "mixer", "mamba", "d_state=4", "--width", "8", "--lengths", "6,12", "--batch", "2",
+                            "--seconds", "0.01", "--save-case", file});
   EXPECT_EQ(result["options"]["d_state"], 4);
   ASSERT_EQ(result["rows"].size(), 2u);
   EXPECT_EQ(result["rows"][0]["length"], 6);
@@ -276,174 +205,6 @@ TEST_F(App, BenchMixerMeasuresEachLengthAndSavesItsWorkload) {
   }
   EXPECT_GT(result["memory_exponent"].get<double>(), 0);
   EXPECT_EQ(mneme({"verify", file}).exit_code, 0);
-}
-
-TEST_F(App, TheDemoEndsInAReport) {
-  const ProcessResult result = mneme({"demo", "--scale", "smoke"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const Path page = sample.lab.reports() / "demo-smoke" / "report.html";
-  EXPECT_THAT(result.out, HasSubstr(page.string()));
-  EXPECT_THAT(read_file(page), HasSubstr("Learning-rate window of attention on MQAR"));
-  EXPECT_THAT(read_file(sample.lab.reports() / "demo-smoke" / "runs.csv"), HasSubstr("attention"));
-  const Json report = json({"report", "demo", "--scale", "smoke"});
-  EXPECT_EQ(report["runs"], 4);
-  EXPECT_EQ(report["figures"][0]["series"][0]["points"].size(), 2u);
-  const Json sweep = json({"sweep", "demo", "--scale", "smoke"});
-  for (const Json& run : sweep["runs"]) EXPECT_EQ(run["already"], true);
-  EXPECT_EQ(json({"report", "lr=1e-3"})["runs"], 2);
-}
-
-TEST_F(App, CtrlCLeavesAResumableRun) {
-  LineProcess process(
-      {.argv = joined(joined({MNEME_BINARY_DIR "/mneme", "train", "--lab", sample.lab.root().string()}, kTiny),
-                      {"train.steps=1000000"}),
-       .environment = {},
-       .own_group = true});
-  bool signalled = false;
-  while (!process.exit_code()) {
-    process.receive();
-    if (!signalled && process.error_tail().find("started") != std::string::npos) {
-      process.signal(SIGINT);
-      signalled = true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  EXPECT_TRUE(signalled);
-  EXPECT_EQ(process.exit_code(), 130);
-  EXPECT_EQ(json({"runs"})["runs"][0]["state"], "interrupted");
-}
-
-TEST_F(App, APlanTellsWhatAStudyWillCost) {
-  const Json before = json({"plan", "demo", "--scale", "smoke", "--nodes", "3", "--jobs", "1"});
-  EXPECT_EQ(before["total"]["runs"], 4);
-  EXPECT_EQ(before["missing"]["runs"], 4);
-  EXPECT_EQ(before["total"]["tokens"], 4 * 20 * 8 * 8);
-  EXPECT_GT(before["seconds"].get<double>(), before["seconds_on_nodes"].get<double>());
-  EXPECT_EQ(before["measured"].size(), 1u);
-  ASSERT_EQ(mneme({"sweep", "demo", "--scale", "smoke", "--max-runs", "1"}).exit_code, 0);
-  const Json after = json({"plan", "demo", "--scale", "smoke", "--list", "--no-measure"});
-  EXPECT_EQ(after["missing"]["runs"], 3);
-  EXPECT_EQ(after["states"]["done"], 1);
-  EXPECT_EQ(after["runs"].size(), 4u);
-  EXPECT_TRUE(after["seconds"].is_number()) << "measured before, remembered";
-  EXPECT_THAT(mneme({"plan", "demo", "--scale", "smoke"}).out, HasSubstr("4 (3 new, 1 done); 3 to run"));
-}
-
-TEST_F(App, StatusTellsOfStudiesAndFailures) {
-  ASSERT_EQ(mneme({"sweep", "demo", "--scale", "smoke"}).exit_code, 0);
-  const RunConfig run = testing::sample_run();
-  sample.lab.run(run.id).create(run.json);
-  Json failure = testing::sample_summary(run, "failed", 0, 0);
-  failure["reason"] = "the worker ended badly";
-  RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
-  writer.write_summary(failure);
-  writer.log("its last words");
-  const Json status = json({"status"});
-  ASSERT_EQ(status["studies"].size(), 1u);
-  EXPECT_EQ(status["studies"][0]["states"]["done"], 4);
-  ASSERT_EQ(status["failures"].size(), 1u);
-  EXPECT_EQ(status["failures"][0]["reason"], "the worker ended badly");
-  EXPECT_THAT(status["failures"][0]["log"][0].get<std::string>(), HasSubstr("its last words"));
-  const std::string text = mneme({"status"}).out;
-  for (const char* expected : {"100 %", "1 failed", "its last words", "0 running"})
-    EXPECT_THAT(text, HasSubstr(expected));
-}
-
-TEST_F(App, CancelledRunsStaySoUntilTheyAreRetried) {
-  EXPECT_EQ(json({"cancel", "--study", "demo", "--scale", "smoke"})["cancelled"].size(), 4u);
-  const Json swept = json({"sweep", "demo", "--scale", "smoke"});
-  for (const Json& run : swept["runs"]) EXPECT_EQ(run["state"], "cancelled");
-  const std::string id = swept["runs"][0]["id"];
-  EXPECT_EQ(json({"cancel", id})["left"].size(), 1u) << "it is cancelled already";
-  EXPECT_EQ(json({"retry", id})["runnable"].size(), 1u);
-  const Json again = json({"sweep", "demo", "--scale", "smoke"});
-  EXPECT_EQ(again["runs"][0]["state"], "done");
-  EXPECT_EQ(again["runs"][1]["state"], "cancelled");
-  EXPECT_EQ(json({"retry", id})["left"].size(), 1u) << "what is done stays done";
-}
-
-TEST_F(App, DiffNamesFieldsAndTheStepWhereMetricsPart) {
-  for (const char* seed : {"train.seed=1", "train.seed=2"}) mneme(joined(joined({"train"}, kTiny), {seed}));
-  const Json runs = json({"runs"})["runs"];
-  const std::string a = runs[0]["id"], b = runs[1]["id"];
-  const Json diff = json({"diff", a, b});
-  bool seed_differs = false;
-  for (const Json& field : diff["config"]) seed_differs = seed_differs || field["path"] == "train.seed";
-  EXPECT_TRUE(seed_differs);
-  EXPECT_EQ(diff["metrics_part"]["step"], 1);
-  EXPECT_TRUE(json({"diff", a, a})["metrics_part"].is_null());
-  EXPECT_THAT(mneme({"diff", a, b}).out, HasSubstr("the metrics part at step 1"));
-}
-
-TEST_F(App, ExportsAreReadableByOthers) {
-  ASSERT_EQ(mneme(joined({"train"}, kTiny)).exit_code, 0);
-  const std::string id = testing::sample_run().id, out = (sample.directory / "out").string();
-  EXPECT_THAT(mneme({"export"}).out, HasSubstr(id + ",done,budget,mqar,attention,8,1,0.001,42,5,"));
-  EXPECT_THAT(mneme({"export", "--metrics"}).out, HasSubstr(id + ",1,validation,accuracy,"));
-  const Json line = parse_json(mneme({"export", id, "--format", "jsonl"}).out, "line");
-  EXPECT_EQ(line["metrics"].size(), 5u);
-  EXPECT_EQ(json({"export", id, "--format", "tensorboard", "--output", out})["files"].size(), 1u);
-  const Json weights = json({"export", "mixer=attention", "--format", "safetensors", "--output", out});
-  const Safetensors file = Safetensors::load(weights["files"][0].get<std::string>());
-  EXPECT_EQ(file.metadata().at("run"), id);
-  for (const auto& [name, tensor] : file.tensors())
-    EXPECT_FALSE(name.starts_with("param.") || name.starts_with("adam."));
-}
-
-TEST_F(App, AWindowIsSearchedWithTheRunsOfItsGridAndGoesOn) {
-  const std::vector<std::string> search =
-      joined(joined({"window", "--mixer", "attention", "--rates", "7", "--seeds", "1,2"}, kTiny),
-             {"--threshold", "0.01", "train.stop_at=0"});
-  const Json found = json(search);
-  EXPECT_EQ(found["runs_of_the_grid"], 14);
-  EXPECT_LE(found["runs_spent"], 7);
-  EXPECT_TRUE(std::filesystem::exists(sample.lab.reports() / "window-attention" / "window.json"));
-  const Json again = json(search);
-  EXPECT_EQ(again["runs"], found["runs"]);
-  EXPECT_EQ(json({"runs"})["matching"], found["runs_spent"]) << "nothing was trained twice";
-  const Json full = json(joined(search, {"--full"}));
-  EXPECT_EQ(full["runs_spent"], 14);
-  EXPECT_EQ(json({"runs", "--limit", "0"})["matching"], 14) << "the search's runs are the grid's";
-}
-
-TEST_F(App, TenThousandRunsAreListedAndFiltered) {
-  constexpr int kRuns = 10000;
-  // Without the syncs that make a run durable: ten thousand of them would take minutes.
-  for (int seed = 0; seed < kRuns; ++seed) {
-    const RunConfig run = testing::sample_run({"train.seed=" + std::to_string(seed)});
-    const Path directory = sample.lab.run(run.id).path();
-    std::filesystem::create_directory(directory);
-    std::ofstream(directory / "config.json") << canonical(run.json) << "\n";
-    std::ofstream(directory / "summary.json") << testing::sample_summary(run, "done", 0.5, 0.5).dump() << "\n";
-  }
-  json({"reindex"});
-  const auto seconds = [&](const std::vector<std::string>& arguments) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(mneme(arguments).exit_code, 0);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  EXPECT_EQ(json({"runs", "seed<10"})["matching"], 10);
-  const double listed = seconds({"runs"}),
-               filtered = seconds({"runs", "mixer=attention", "lr>1e-4", "outcome=done", "--sort=-seed"});
-  const double planned =
-      seconds(joined({"plan", "demo", "--no-measure", "--scale", "smoke", "train.seed=\"range(0, 5000, 1)\""}, {}));
-  std::printf("10,000 runs: listed in %.2f s, filtered and sorted in %.2f s, a study of 10,000 planned in %.2f s\n",
-              listed, filtered, planned);
-}
-
-TEST_F(App, AFullDiskStopsWithAClearMessage) {
-  if (run_process({"unshare", "-Urm", "true"}).exit_code != 0)
-    GTEST_SKIP() << "no user namespaces here: cannot make a small disk";
-  const Path disk = sample.directory / "disk";
-  std::filesystem::create_directories(disk);
-  // Room for the lab and its index, not for the run's checkpoint.
-  const ProcessResult result =
-      run_process({"unshare", "-Urm", "sh", "-c",
-                   "mount -t tmpfs -o size=96k tmpfs \"$0\" && exec \"$1\" train --lab \"$0/lab\" model.width=64 "
-                   "train.steps=3 train.eval_examples=8 train.test_examples=8 train.batch=4",
-                   disk.string(), MNEME_BINARY_DIR "/mneme"});
-  EXPECT_EQ(result.exit_code, 4) << result.out << result.err;
-  EXPECT_THAT(result.err + result.out, HasSubstr("No space left on device"));
 }
 
 }  // namespace

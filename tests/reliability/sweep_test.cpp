@@ -13,6 +13,7 @@
 #include "core/subprocess.h"
 #include "store/index.h"
 #include "store/sample_lab.h"
+#include "support/postgres_server.h"
 #include "support/slow.h"
 #include "support/worker_process.h"
 
@@ -88,11 +89,12 @@ TEST_F(Sweeps, OneTwoAndEightWorkersGiveTheSameTable) {
   EXPECT_EQ(tables.size(), 1u);
 }
 
-TEST_F(Sweeps, TwoCommandsShareTheWork) {
+// Starts two sweeps of the same study at once and counts what each of them trained.
+void expect_shared_work(const std::vector<std::string>& sweep) {
   std::vector<std::unique_ptr<LineProcess>> commands;
   for (int i = 0; i < 2; ++i)
-    commands.push_back(std::make_unique<LineProcess>(LineProcess::Options{
-        .argv = arguments(sample.lab, {"--jobs", "1", "train.steps=1500"}), .environment = {}, .own_group = true}));
+    commands.push_back(
+        std::make_unique<LineProcess>(LineProcess::Options{.argv = sweep, .environment = {}, .own_group = true}));
   std::size_t trained = 0;
   for (auto& command : commands) {
     std::string out;
@@ -111,6 +113,20 @@ TEST_F(Sweeps, TwoCommandsShareTheWork) {
     trained += here;
   }
   EXPECT_EQ(trained, 8u) << "a run was trained twice or not at all";
+}
+
+TEST_F(Sweeps, TwoCommandsShareTheWork) {
+  expect_shared_work(arguments(sample.lab, {"--jobs", "1", "train.steps=1500"}));
+}
+
+TEST_F(Sweeps, TwoCommandsShareTheWorkThroughADatabase) {
+  testing::PostgresServer server;
+  MNEME_NEEDS_POSTGRES(server);
+  expect_shared_work(arguments(sample.lab, {"--jobs", "1", "train.steps=1500", "--claims", server.address()}));
+  EXPECT_FALSE(std::filesystem::exists(sample.lab.claims()));
+  const ProcessResult without = run_process(arguments(sample.lab));
+  EXPECT_EQ(without.exit_code, 2) << "it would not see the others' claims";
+  EXPECT_THAT(without.err, HasSubstr("MNEME_CLAIMS"));
 }
 
 // Kills the command, or one of its workers, at random instants until a sweep ends by itself.
@@ -155,12 +171,14 @@ TEST_F(Sweeps, SlowEndInOneTableWhateverIsKilled) {
   const SampleLab calm;
   ASSERT_EQ(run_process(arguments(calm.lab)).exit_code, 0);
   int commands = 0, workers = 0;
-  for (std::uint64_t number = 1; number <= 20; ++number) {
+  const int sweeps = testing::slow_count(20);
+  for (int number = 1; number <= sweeps; ++number) {
     const SampleLab other;
-    torment(other.lab, arguments(other.lab, {"--jobs", "2"}), number, 5, commands, workers);
+    torment(other.lab, arguments(other.lab, {"--jobs", "2"}), static_cast<std::uint64_t>(number), 5, commands, workers);
     ASSERT_EQ(table(other.lab), table(calm.lab)) << number;
   }
-  std::printf("%d commands and %d workers killed in 20 sweeps\n", commands, workers);
+  std::printf("%d commands and %d workers killed in %d sweeps, each with the table of an undisturbed one\n", commands,
+              workers, sweeps);
 }
 
 TEST_F(Sweeps, ARunThatGetsNoMemoryFailsWithThatReasonAndTheOthersGoOn) {

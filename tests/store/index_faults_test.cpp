@@ -67,16 +67,16 @@ TEST(IndexFaults, EveryOperationOfACommitFailsOnce) {
 TEST(IndexFaults, AClaimThatCouldNotBeWrittenIsNoClaim) {
   for (int call = 0; call < 12; ++call) {
     const SampleLab sample;
-    open_claims(sample.lab.claims(), {.holder = "a"})->claim("other", 0);
+    open_claims(sample.lab, {.holder = "a"})->claim("other", 0);
     bool claimed = false;
     {
       const FaultySqlite fault(SQLITE_IOERR_WRITE, call);
       try {
-        claimed = open_claims(sample.lab.claims(), {.holder = "a"})->claim("run", 0).has_value();
+        claimed = open_claims(sample.lab, {.holder = "a"})->claim("run", 0).has_value();
       } catch (const SqliteError&) {
       }
     }
-    const auto after = open_claims(sample.lab.claims(), {.holder = "b"})->claim("run", 0);
+    const auto after = open_claims(sample.lab, {.holder = "b"})->claim("run", 0);
     if (claimed) {
       EXPECT_EQ(after, std::nullopt) << call;
     }

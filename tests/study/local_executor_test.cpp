@@ -237,7 +237,7 @@ TEST_F(LocalExecutor, ACancelledRunEndsAndStaysSo) {
   const auto runs = seeds(2, "train.steps=1000000");
   const auto cancel = [&](const RunConfig& started) {
     const RunDirectory directory = sample.lab.run(started.id);
-    const auto claims = open_claims(sample.lab.claims(), {.holder = "somebody"});
+    const auto claims = open_claims(sample.lab, {.holder = "somebody"});
     const std::int64_t attempt = claims->seize(started.id, directory.attempt().number);
     EXPECT_EQ(record_ending(directory, started.id, attempt, {.outcome = "cancelled", .reason = "test"}), "");
     claims->release(started.id, attempt);

@@ -3,16 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace mneme::testing {
 
-inline bool slow_tests_wanted() {
+// MNEME_SLOW: which share of the large counts is wanted, 1 for all; nothing or 0 for none.
+inline double slow_share() {
   const char* wanted = std::getenv("MNEME_SLOW");
-  return wanted && *wanted;
+  return wanted ? std::atof(wanted) : 0;
 }
+
+inline int slow_count(int whole) { return std::max(1, static_cast<int>(std::lround(whole * slow_share()))); }
 
 }  // namespace mneme::testing
 
 #define MNEME_SLOW_TEST() \
-  if (!::mneme::testing::slow_tests_wanted()) GTEST_SKIP() << "slow: run by script/test --slow"
+  if (!(::mneme::testing::slow_share() > 0)) GTEST_SKIP() << "slow: run by script/test --slow"

@@ -1,0 +1,34 @@
+#include "cli/study_input.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/study_files.h"
+#include "cli/train_runs.h"
+
+namespace mneme {
+
+void JobsOption::add(CLI::App& app, const std::string& what) {
+  option_ = app.add_option("--jobs", given_, what + " (default: one per processor)")->type_name("N");
+}
+
+int JobsOption::count() const { return checked_jobs(given_, option_->count() > 0); }
+
+void add_scale_option(CLI::App& app, std::string& scale) {
+  app.add_option("--scale", scale, "the study's scale (default: laptop if it has one; none: as written)")
+      ->type_name("NAME");
+}
+
+void StudyInput::add(CLI::App& app) {
+  app.add_option("input", arguments, "a study (name or file), and assignments a.b=value laid over it")
+      ->required()
+      ->type_name("STUDY [a.b=value ...]");
+  add_scale_option(app, scale);
+}
+
+Study StudyInput::open() const {
+  Study study = open_study(name(), {scale, {arguments.begin() + 1, arguments.end()}});
+  tell_warnings(study.runs);
+  return study;
+}
+
+}  // namespace mneme

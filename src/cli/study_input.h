@@ -1,0 +1,42 @@
+// What commands that take a study share: the study with assignments, --scale, and --jobs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "study/study.h"
+
+namespace CLI {
+class App;
+class Option;
+}
+
+namespace mneme {
+
+// --jobs N. Throws Error(usage) unless 1 <= N <= 1024; one per processor if it was not given.
+class JobsOption {
+ public:
+  void add(CLI::App& app, const std::string& what = "workers at a time");
+  int count() const;
+
+ private:
+  std::int64_t given_ = 0;
+  const CLI::Option* option_ = nullptr;
+};
+
+// The help of --scale, wherever it means a study's scale.
+void add_scale_option(CLI::App& app, std::string& scale);
+
+// STUDY [a.b=value ...] [--scale NAME].
+struct StudyInput {
+  std::vector<std::string> arguments;
+  std::string scale;
+
+  void add(CLI::App& app);
+  const std::string& name() const { return arguments.front(); }
+  // The study as it was asked for; tells its warnings. Throws Error(usage) or Error(data).
+  Study open() const;
+};
+
+}  // namespace mneme

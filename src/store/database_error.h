@@ -1,0 +1,15 @@
+// What any database of ours can throw.
+#pragma once
+
+#include "core/error.h"
+
+namespace mneme {
+
+class DatabaseError : public Error {
+ public:
+  DatabaseError(std::string_view where, std::string_view what) : Error(ErrorKind::io, where, what) {}
+  // The disk has no room.
+  virtual bool full() const = 0;
+};
+
+}  // namespace mneme

@@ -1,0 +1,39 @@
+// The real programs in a lab of their own, from arguments to exit code.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/subprocess.h"
+#include "store/sample_lab.h"
+
+namespace mneme::testing {
+
+inline const std::vector<std::string> kTiny = {"task.length=8",         "task.pairs=1",          "task.vocab=16",
+                                               "model.width=8",         "model.layers=1",        "train.batch=4",
+                                               "train.eval_examples=8", "train.test_examples=8", "train.steps=5"};
+
+inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+class AppTest : public ::testing::Test {
+ protected:
+  ProcessResult mneme(const std::vector<std::string>& arguments) const {
+    return run_process(
+        joined({"env", "MNEME_LAB=" + sample.lab.root().string(), MNEME_BINARY_DIR "/mneme"}, arguments));
+  }
+  Json json(std::vector<std::string> arguments) const {
+    arguments.push_back("--json");
+    const ProcessResult result = mneme(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return parse_json(result.out, "output");
+  }
+
+  SampleLab sample;
+};
+
+}  // namespace mneme::testing

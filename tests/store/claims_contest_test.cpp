@@ -1,0 +1,98 @@
+// Many processes that claim the same runs at once: none is handed out twice.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+
+#include "store/claim_stores.h"
+#include "support/slow.h"
+
+namespace mneme {
+namespace {
+
+using testing::Claimer;
+using testing::ClaimStore;
+using testing::StoreKind;
+using testing::TemporaryDirectory;
+
+struct Tally {
+  std::int64_t claims = 0, doubles = 0;
+};
+
+// Claims and releases the runs of a small pool until it has had `each` of them, and writes each down.
+void compete(int process, int each, const Claimer& claim, Claims& claims, std::ofstream log) {
+  constexpr int kRuns = 24;
+  for (int had = 0, turn = process; had < each; turn += 7) {
+    const std::string run = "run" + std::to_string(turn % kRuns);
+    const auto attempt = claim(run);
+    if (!attempt) continue;
+    log << run << " " << *attempt << "\n";
+    ++had;
+    claims.release(run, *attempt);
+  }
+}
+
+enum class How { atomically, carelessly };
+
+// A double is a pair of (run, attempt) that was handed out twice.
+Tally contest(ClaimStore& store, int processes, int each, How how) {
+  const TemporaryDirectory directory;
+  store.open("first");
+  std::vector<pid_t> children;
+  for (int process = 0; process < processes; ++process) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    int code = 0;
+    try {
+      const auto claims = store.open("process " + std::to_string(process), 1e6);
+      const Claimer claim = how == How::carelessly ? store.careless_claimer()
+                                                   : [&](const std::string& run) { return claims->claim(run, 0); };
+      compete(process, each, claim, *claims, std::ofstream(directory / std::to_string(process)));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      code = 1;
+    }
+    ::_exit(code);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  Tally tally;
+  std::set<std::string> seen;
+  for (int process = 0; process < processes; ++process) {
+    std::ifstream log(directory / std::to_string(process));
+    for (std::string line; std::getline(log, line); ++tally.claims)
+      if (!seen.insert(line).second) ++tally.doubles;
+  }
+  std::printf("%ld claims by %d processes: %ld doubles\n", static_cast<long>(tally.claims), processes,
+              static_cast<long>(tally.doubles));
+  return tally;
+}
+
+using ClaimContest = testing::EveryClaimStore;
+INSTANTIATE_TEST_SUITE_P(, ClaimContest, ::testing::Values(StoreKind::sqlite, StoreKind::postgres), testing::name_of);
+
+TEST_P(ClaimContest, GivesNoRunToTwoOfSixteenProcesses) {
+  // A file has one writer at a time, who keeps the others waiting.
+  const int each = GetParam() == StoreKind::sqlite ? 25 : 200;
+  const Tally tally = contest(*store, 16, each, How::atomically);
+  EXPECT_EQ(tally.claims, 16 * each);
+  EXPECT_EQ(tally.doubles, 0);
+}
+
+TEST_P(ClaimContest, FindsAClaimThatReadsFirst) { EXPECT_GT(contest(*store, 8, 40, How::carelessly).doubles, 0); }
+
+TEST_P(ClaimContest, SlowSixteenProcessesTenThousandClaimsEach) {
+  MNEME_SLOW_TEST();
+  const int each = testing::slow_count(10000);
+  const Tally tally = contest(*store, 16, each, How::atomically);
+  EXPECT_EQ(tally.claims, 16 * each);
+  EXPECT_EQ(tally.doubles, 0);
+}
+
+}  // namespace
+}  // namespace mneme

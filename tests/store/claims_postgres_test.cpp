@@ -1,0 +1,118 @@
+#include "store/claims_postgres.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/cutting_proxy.h"
+#include "support/expect_error.h"
+#include "support/postgres_server.h"
+#include "support/temporary_directory.h"
+
+namespace mneme {
+namespace {
+
+using testing::CuttingProxy;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::TemporaryDirectory;
+
+class PostgresClaims : public ::testing::Test {
+ protected:
+  void SetUp() override { MNEME_NEEDS_POSTGRES(server); }
+  std::unique_ptr<Claims> open(const std::string& address) {
+    return open_postgres_claims(PostgresConnection(address), "lab", {.holder = "a", .lease = 600});
+  }
+  testing::PostgresServer server;
+};
+
+TEST_F(PostgresClaims, TheTableIsMadeByManyAtOnce) {
+  std::vector<pid_t> children;
+  for (int process = 0; process < 12; ++process) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    int code = 0;
+    try {
+      open(server.address());
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      code = 1;
+    }
+    ::_exit(code);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(open(server.address())->claim("run", 0), 1);
+}
+
+TEST_F(PostgresClaims, GoOnAfterTheConnectionWasLost) {
+  const auto claims = open(server.address());
+  EXPECT_EQ(claims->claim("run", 0), 1);
+  PostgresConnection(server.address())
+      .execute(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = "
+          "'client backend'");
+  EXPECT_TRUE(claims->renew("run", 1));
+  EXPECT_EQ(claims->claim("run", 0), std::nullopt);
+}
+
+TEST_F(PostgresClaims, ALostAnswerLosesNoRun) {
+  const TemporaryDirectory directory;
+  CuttingProxy proxy(directory.path().string(), server.directory());
+  const auto claims = open("postgresql:///postgres?user=mneme&host=" + directory.path().string());
+  proxy.cut_next_answer();
+  EXPECT_EQ(claims->claim("run", 0), 1) << "ours already, though nobody said so";
+  proxy.cut_next_answer();
+  EXPECT_EQ(claims->seize("run", 0), 2);
+  proxy.cut_next_answer();
+  EXPECT_TRUE(claims->renew("run", 2));
+  EXPECT_EQ(proxy.cuts(), 3);
+  EXPECT_EQ(claims->live().size(), 1u);
+  EXPECT_EQ(open(server.address())->claim("run", 0), std::nullopt);
+}
+
+TEST_F(PostgresClaims, AServerThatIsGoneIsAClearError) {
+  const auto claims = open(server.address());
+  server.stop();
+  try {
+    claims->claim("run", 0);
+    FAIL() << "claimed without a server";
+  } catch (const DatabaseError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot connect"));
+    EXPECT_THAT(error.what(), HasSubstr("postgresql://"));
+    EXPECT_FALSE(error.full());
+  }
+}
+
+TEST_F(PostgresClaims, BytesThatAreNotTextAreRefused) {
+  const auto claims = open(server.address());
+  EXPECT_EQ(claims->claim("a", 0), 1);
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { claims->claim(std::string_view("a\0b", 3), 0); }),
+              HasSubstr("without NUL"));
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { claims->claim("\xff", 0); }), HasSubstr("UTF-8"));
+}
+
+TEST(PostgresAddress, APasswordIsNeverRepeated) {
+  for (const char* address :
+       {"postgresql://user:secret@127.0.0.1:1/db", "postgresql://user:se/cret@127.0.0.1:1/db",
+        "postgresql://user:se@cret@127.0.0.1:1/db", "postgresql://user:se?cret@127.0.0.1:1/db",
+        "postgresql://user:se#cret@127.0.0.1:1/db", "postgresql://user:secret@127.0.0.1:secret/db",
+        "postgresql://user:%zzsecret@127.0.0.1:1/db", "postgresql://[user:secret@127.0.0.1:1/db",
+        "postgresql://127.0.0.1:1/db?password=secret&unknown=1", "postgresql://127.0.0.1:1/db?password=secret",
+        "host=127.0.0.1 port=1 password=secret", "mysql://user:secret@127.0.0.1/db"}) {
+    try {
+      PostgresConnection connection(address);
+      FAIL() << address;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), Not(HasSubstr("cret"))) << address;
+      EXPECT_THAT(error.what(), HasSubstr("postgresql://")) << "what is expected, or which server it was";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mneme
