@@ -49,7 +49,8 @@ TEST_P(ShippedStudy, HasTheThreeScalesAndSaysWhatItIs) {
 TEST_P(ShippedStudy, LoadsAtEachScale) {
   const Study smoke = at("smoke"), laptop = at("laptop"), paper = at("paper");
   EXPECT_EQ(mixers_of(smoke), mixers_of(paper));
-  EXPECT_EQ(mixers_of(laptop), mixers_of(paper));
+  // A laptop may have fewer; the file says which.
+  for (const std::string& mixer : mixers_of(laptop)) EXPECT_TRUE(mixers_of(paper).contains(mixer)) << mixer;
   EXPECT_LE(smoke.runs.size(), 48U);
   EXPECT_LE(laptop.runs.size(), paper.runs.size());
   for (const RunConfig& run : smoke.runs) EXPECT_LE(run.train.integer("steps"), 20) << run.id;
