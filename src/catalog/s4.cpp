@@ -5,6 +5,10 @@
 namespace mneme {
 namespace {
 
+Field state_field() { return integer_field("d_state", 64, 2, 1 << 20, "real states N a channel, stored as N/2 complex ones"); }
+Field shortest_step_field() { return real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"); }
+Field longest_step_field() { return real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"); }
+
 bool always(const Options&) { return true; }
 
 void even_state(const MixerContext&, const Options& options) {
@@ -16,9 +20,13 @@ void ordered_steps(const Options& options) {
   if (options.real("dt_min") > options.real("dt_max")) options.reject("dt_min", "at most dt_max");
 }
 
+std::int64_t states_of_channels(const MixerContext& context, const Options& options) {
+  return context.width * options.integer("d_state");
+}
+
 // A causal convolution with a kernel as long as the sequence, and the output map to 2D channels. Making the
 // kernel is not counted: a batch shares it.
-double convolution_and_output(const MixerContext& context) {
+double convolution_and_output(const MixerContext& context, const Options&) {
   const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
   return D * L * (L + 1.0) + 4.0 * L * D * D;
 }
@@ -33,9 +41,9 @@ MixerEntry s4d_entry() {
       .citation = "Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space Models",
       .options =
           {
-              integer_field("d_state", 64, 2, 1 << 20, "real states N a channel, stored as N/2 complex ones"),
-              real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"),
-              real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"),
+              state_field(),
+              shortest_step_field(),
+              longest_step_field(),
               real_field("dropout", 0.0, 0.0, 0.999, "dropout of whole channels, in training"),
               choice_field("disc", "zoh", {"zoh"}, "discretisation: zero-order hold"),
           },
@@ -44,9 +52,8 @@ MixerEntry s4d_entry() {
             const std::int64_t D = context.width, N = options.integer("d_state");
             return 2 * D * D + 4 * D + 2 * D * N;
           },
-      .state = [](const MixerContext& context,
-                  const Options& options) { return context.width * options.integer("d_state"); },
-      .flops = [](const MixerContext& context, const Options&) { return convolution_and_output(context); },
+      .state = states_of_channels,
+      .flops = convolution_and_output,
       .knows_order = always,
       .causal = always,
       .validate =
@@ -65,14 +72,14 @@ MixerEntry s4_entry() {
       .citation = "Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces",
       .options =
           {
-              integer_field("d_state", 64, 2, 1 << 20, "real states N a channel, stored as N/2 complex ones"),
+              state_field(),
               integer_field("rank", 1, 1, 64, "rank of the correction; rows beyond the first start at zero"),
               integer_field("n_ssm", 0, 0, 1 << 20, "copies of the state matrix, shared by channels; 0: one a channel"),
               integer_field("channels", 1, 1, 1, "heads; only 1"),
               integer_field("l_kernel", 0, 0, 1 << 24, "length for which the stored C is prepared; 0: the training length"),
               flag_field("truncate", true, "cut the kernel to the training length, as the original does with its l_max"),
-              real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"),
-              real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"),
+              shortest_step_field(),
+              longest_step_field(),
               real_field("dropout", 0.0, 0.0, 0.999, "before and after the GELU, in training"),
               choice_field("activation", "gelu", {"gelu"}, "erf form"),
               choice_field("final_act", "glu", {"glu"}, "of the output map"),
@@ -88,9 +95,8 @@ MixerEntry s4_entry() {
             const std::int64_t S = given == 0 ? H : given;
             return 2 * H * H + 4 * H + H * N + S * N * (2 + options.integer("rank"));
           },
-      .state = [](const MixerContext& context,
-                  const Options& options) { return context.width * options.integer("d_state"); },
-      .flops = [](const MixerContext& context, const Options&) { return convolution_and_output(context); },
+      .state = states_of_channels,
+      .flops = convolution_and_output,
       .knows_order = always,
       .causal = always,
       .validate =
@@ -115,8 +121,8 @@ MixerEntry h3_entry() {
               integer_field("d_state", 64, 2, 1 << 20, "states N of both models; an even number"),
               integer_field("head_dim", 1, 1, 4096, "channels e of a head, whose e x e products are convolved"),
               flag_field("truncate", true, "cut kernels to the training length, as the original does with its l_max"),
-              real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"),
-              real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"),
+              shortest_step_field(),
+              longest_step_field(),
               choice_field("disc", "bilinear", {"bilinear"}, "discretisation of the diagonal model"),
               choice_field("real_type", "exp", {"exp"}, "the real part of A is -exp(inv_A_real)"),
               choice_field("measure", "diag-lin", {"diag-lin"}, "start: A = -1/2 + i pi k"),

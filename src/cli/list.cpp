@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "report/claims.h"
 #include "report/table.h"
 #include "tasks/task.h"
 
@@ -83,6 +84,17 @@ Json studies_json() {
   return list;
 }
 
+Json claims_json() {
+  Json list = Json::array();
+  for (const Claim& claim : claim_list())
+    list.push_back({{"claim", claim.id},
+                    {"study", claim.study},
+                    {"where", claim.where},
+                    {"statement", claim.statement},
+                    {"rule", claim.rule}});
+  return list;
+}
+
 void print_section(const std::string& name, const Json& list) {
   Table table;
   if (name == "mixers") {
@@ -92,6 +104,9 @@ void print_section(const std::string& name, const Json& list) {
   } else if (name == "tasks") {
     table.columns = {{"task"}, {"what it is"}};
     for (const Json& item : list) table.rows.push_back({item["name"], item["summary"]});
+  } else if (name == "claims") {
+    table.columns = {{"claim"}, {"where"}, {"what the paper states"}};
+    for (const Json& item : list) table.rows.push_back({item["claim"], item["where"], item["statement"]});
   } else {
     table.columns = {{"study"}, {"runs", Align::right}, {"scales"}, {"title"}};
     for (const Json& item : list)
@@ -106,8 +121,9 @@ int list(const std::string& what, const Context& context) {
   if (what.empty() || what == "mixers") sections["mixers"] = mixers_json();
   if (what.empty() || what == "tasks") sections["tasks"] = tasks_json();
   if (what.empty() || what == "studies") sections["studies"] = studies_json();
+  if (what == "claims") sections["claims"] = claims_json();
   if (sections.empty()) {
-    const std::vector<std::string> known{"mixers", "tasks", "studies"};
+    const std::vector<std::string> known{"mixers", "tasks", "studies", "claims"};
     throw Error(ErrorKind::usage, "list", fmt::format("got '{}'{}", what, suggestion(what, known)));
   }
   if (context.json) {
@@ -115,7 +131,7 @@ int list(const std::string& what, const Context& context) {
     return 0;
   }
   bool first = true;
-  for (const char* name : {"mixers", "tasks", "studies"}) {
+  for (const char* name : {"mixers", "tasks", "studies", "claims"}) {
     if (!sections.contains(name)) continue;
     if (!first) fmt::print("\n");
     // Asked for alone, mixers are told in full.
@@ -130,8 +146,8 @@ int list(const std::string& what, const Context& context) {
 
 void add_list(CLI::App& app, Context& context) {
   auto what = std::make_shared<std::string>();
-  app.add_option("what", *what, "mixers, tasks or studies; everything if nothing is said")
-      ->type_name("mixers|tasks|studies");
+  app.add_option("what", *what, "mixers, tasks, studies or claims of the papers; the first three if nothing is said")
+      ->type_name("mixers|tasks|studies|claims");
   app.callback([what, &context] { context.action = [what, &context] { return list(*what, context); }; });
   add_examples(app, "  mneme list\n  mneme list mixers --json");
 }

@@ -24,6 +24,7 @@ const std::vector<Reproduction>& reproductions() {
       {"A.fig13", {}, "recall/fig13", "learning-rate windows with twelve layers"},
       {"B.table1", {"B.fig4"}, "memory/table1", "state tracking over long words"},
       {"B.table2", {}, "memory/table2", "state tracking: extrapolation from short words"},
+      {"B.ids4", {}, "memory/ids4", "how long words may be before IDS4 overflows"},
       {"B.table3",
        {"B.fig1", "B.fig5", "B.fig6", "B.fig7", "B.fig8"},
        "memory/table3",

@@ -153,6 +153,22 @@ Judgement passes(const Evidence& e, const std::vector<std::string>& mixers, int 
   return decide(holds, numbers);
 }
 
+// A length is too long if most of its runs end in numbers that are not finite.
+Judgement overflow(const Evidence& e) {
+  std::string numbers;
+  bool short_holds = true, long_overflows = true;
+  for (const Json& length : e.values("task.length")) {
+    const auto runs = e.where("task.length", length).chosen();
+    if (runs.size() < Evidence::kSeeds) return not_enough("fewer than three seeds at a length");
+    const auto diverged = std::count_if(runs.begin(), runs.end(), [](const ResultRow* row) { return row->outcome == "diverged"; });
+    numbers += fmt::format("{}{} of {} at {} tokens", numbers.empty() ? "" : ", ", diverged, runs.size(), length.get<int>());
+    const bool most = 2 * diverged > std::ssize(runs);
+    if (length.get<int>() <= 20) short_holds = short_holds && !most;
+    if (length.get<int>() >= 40) long_overflows = long_overflows && most;
+  }
+  return numbers.empty() ? not_enough("no runs") : decide(short_holds && long_overflows, "overflow in " + numbers);
+}
+
 Judgement long_words_have_limits(const Evidence& e) {
   std::string numbers;
   bool limits = true;
@@ -185,6 +201,8 @@ std::vector<Claim> memory_claims() {
        "none of those that learned it has more than 90 % right at the next tested length", parallel_do_not},
       {"B.limits", "memory/table2", "table 2", "all models have limits when words get longer", "none reaches the longest tested length on every group",
        all_have_limits},
+      {"B.ids4-overflow", "memory/ids4", "section 4.1", "IDS4 cannot be trained on words of more than about 20 tokens: it overflows",
+       "most runs stay finite up to 20 tokens and most do not from 40 on", overflow},
       {"B.copy-gated", "memory/table3", "table 3", "LSTM, GRU and NRU learn to copy", solved,
        [](const Evidence& e) { return learns(blanks(e, "copying"), kGated, true); }},
       {"B.copy-rnn", "memory/table3", "table 3", "a plain RNN does not learn to copy", unsolved,

@@ -154,9 +154,9 @@ void add_paper(Study& study, const ConfigValue& root) {
 }  // namespace
 
 std::string Study::file_name() const {
-  std::string name = scale.empty() ? this->name : this->name + "-" + scale;
-  std::replace(name.begin(), name.end(), '/', '-');
-  return name;
+  std::string file = scale.empty() ? name : name + "-" + scale;
+  std::replace(file.begin(), file.end(), '/', '-');
+  return file;
 }
 
 Study parse_study(std::string_view text, const Path& file, const StudyOptions& options) {

@@ -28,6 +28,13 @@ TEST(StudyFiles, AFileIsFoundByItsPath) {
   EXPECT_EQ(open_study((directory / "mine.toml").string(), {}).runs.size(), 2u);
 }
 
+TEST(StudyFiles, AStudyOfAPaperIsCalledByItsPlace) {
+  const Study study = open_study("recall/fig1", {});
+  EXPECT_EQ(study.name, "recall/fig1");
+  EXPECT_EQ(study.file_name(), "recall-fig1-laptop");
+  EXPECT_EQ(load_study(MNEME_SOURCE_DIR "/studies/recall/fig1.toml").name, "recall/fig1");
+}
+
 TEST(StudyFiles, AnUnknownNameIsAnErrorWithTheNearest) {
   try {
     open_study("demmo", {});

@@ -4,13 +4,14 @@
 
 #include <functional>
 
-#include "kernels/kernel_arrays.h"
+#include "kernels/gradient_cases.h"
 
 namespace mneme::kernels {
 namespace {
 
 using mneme::testing::GuardedArray;
-using mneme::testing::relative_error;
+using mneme::testing::written;
+using mneme::testing::Written;
 
 // Chosen before a first run; the worst has not been recorded yet. The reference works in double.
 constexpr double kTolerance = 1e-5;
@@ -44,31 +45,15 @@ struct Arrays {
 using Forward = std::function<void(const Rwkv7Inputs&, float*, float*, float*)>;
 using Backward = std::function<void(const Rwkv7Inputs&, const float*, const float*, const Rwkv7Gradients&)>;
 
-struct Result {
-  std::vector<std::vector<float>> arrays;  // o, dr, dw, dk, dv, da, db
-  bool margins = true;
-};
-
-Result run(const Forward& forward, const Backward& backward, const Case& c) {
+Written run(const Forward& forward, const Backward& backward, const Case& c) {
   Arrays a(c);
   forward(a.in, a.o.data(), a.recalled.data(), a.states.data());
   backward(a.in, a.recalled.data(), a.states.data(), a.gradients());
-  Result result;
-  for (GuardedArray* array : {&a.o, &a.dr, &a.dw, &a.dk, &a.dv, &a.da, &a.db}) {
-    result.arrays.push_back(array->values());
-    result.margins = result.margins && array->margins_intact();
-  }
-  result.margins = result.margins && a.states.margins_intact() && a.recalled.margins_intact();
-  return result;
+  return written({&a.o, &a.dr, &a.dw, &a.dk, &a.dv, &a.da, &a.db}, {&a.states, &a.recalled});
 }
 
 double worst(const Forward& forward, const Backward& backward, const Case& c) {
-  const Result ours = run(forward, backward, c);
-  const Result reference = run(rwkv7_forward_reference, rwkv7_backward_reference, c);
-  double result = ours.margins ? 0 : INFINITY;
-  for (std::size_t i = 0; i < ours.arrays.size(); ++i)
-    result = std::max(result, relative_error(ours.arrays[i], reference.arrays[i]));
-  return result;
+  return worst_error(run(forward, backward, c), run(rwkv7_forward_reference, rwkv7_backward_reference, c));
 }
 
 TEST(KernelsRwkv7, AgreesWithReferenceAtEverySizeAndAlignment) {
@@ -85,26 +70,10 @@ TEST(KernelsRwkv7, AgreesWithReferenceAtEveryLength) {
 TEST(KernelsRwkv7, ReferenceGradientsAreDerivatives) {
   // Central differences on float32: the loss is linear in each single input but w, and smooth in that.
   const Case c{{2, 4, 1, 3}};
-  const Result base = run(rwkv7_forward_reference, rwkv7_backward_reference, c);
+  const Written base = run(rwkv7_forward_reference, rwkv7_backward_reference, c);
   Arrays a(c);
-  const auto loss = [&] {
-    rwkv7_forward_reference(a.in, a.o.data(), nullptr, nullptr);
-    double sum = 0;
-    for (std::size_t i = 0; i < a.o.size(); ++i) sum += static_cast<double>(a.o[i]) * a.dO[i];
-    return sum;
-  };
-  const std::vector<GuardedArray*> inputs = {&a.r, &a.w, &a.k, &a.v, &a.a, &a.b};
-  for (std::size_t n = 0; n < inputs.size(); ++n)
-    for (std::size_t i = 0; i < inputs[n]->size(); ++i) {
-      float& entry = (*inputs[n])[i];
-      const float before = entry;
-      entry = before + 1e-2F;
-      const double up = loss();
-      entry = before - 1e-2F;
-      const double down = loss();
-      entry = before;
-      EXPECT_NEAR(base.arrays[n + 1][i], (up - down) / 2e-2, 2e-3) << "input " << n << ", element " << i;
-    }
+  const auto forward = [&] { rwkv7_forward_reference(a.in, a.o.data(), nullptr, nullptr); };
+  expect_derivatives(base, {&a.r, &a.w, &a.k, &a.v, &a.a, &a.b}, a.o, a.dO, forward, 2e-3);
 }
 
 TEST(KernelsRwkv7, PlantedFaultsAreRejected) {

@@ -4,13 +4,15 @@
 
 #include <functional>
 
-#include "kernels/kernel_arrays.h"
+#include "kernels/gradient_cases.h"
 
 namespace mneme::kernels {
 namespace {
 
 using mneme::testing::GuardedArray;
 using mneme::testing::relative_error;
+using mneme::testing::written;
+using mneme::testing::Written;
 
 // The worst error was not recorded. The reference sums directly, in double.
 constexpr double kTolerance = 1e-5;
@@ -18,11 +20,6 @@ constexpr double kTolerance = 1e-5;
 struct Case {
   std::size_t B, L, C, shift;
   double key_deviation = 2.0;
-};
-
-struct Result {
-  std::vector<std::vector<float>> arrays;  // y, dk, dv, dw, du
-  bool margins = true;
 };
 
 using Forward = std::function<void(const WkvForward&)>;
@@ -44,30 +41,18 @@ struct Arrays {
   }
 };
 
-Result run(const Forward& forward, const Backward& backward, const Case& c) {
+Written run(const Forward& forward, const Backward& backward, const Case& c) {
   Arrays a(c);
   forward({c.B, c.L, c.C, a.k.data(), a.v.data(), a.w.data(), a.u.data(), a.y.data(), a.states.data()});
   backward({c.B, c.L, c.C, a.k.data(), a.v.data(), a.w.data(), a.u.data(), a.states.data(), a.dy.data(), a.dk.data(),
             a.dv.data(), a.dw.data(), a.du.data()});
-  Result result;
-  for (GuardedArray* array : {&a.y, &a.dk, &a.dv, &a.dw, &a.du}) {
-    result.arrays.push_back(array->values());
-    result.margins = result.margins && array->margins_intact();
-  }
-  result.margins = result.margins && a.states.margins_intact();
-  return result;
+  return written({&a.y, &a.dk, &a.dv, &a.dw, &a.du}, {&a.states});
 }
 
 double worst(const Forward& forward, const Backward& backward, const Case& c) {
-  const Result ours = run(forward, backward, c);
-  const Result reference = run(wkv_forward_reference, wkv_backward_reference, c);
-  double result = ours.margins ? 0 : INFINITY;
-  for (std::size_t i = 0; i < ours.arrays.size(); ++i) {
-    // du and dw of one token are zero up to rounding: nothing to compare relatively.
-    if (c.L == 1 && i != 0 && i != 2) continue;
-    result = std::max(result, relative_error(ours.arrays[i], reference.arrays[i]));
-  }
-  return result;
+  // du and dw of one token are zero up to rounding: nothing to compare relatively.
+  return worst_error(run(forward, backward, c), run(wkv_forward_reference, wkv_backward_reference, c),
+                     [&](std::size_t i) { return c.L == 1 && i != 0 && i != 2; });
 }
 
 TEST(KernelsWkv, AgreesWithReferenceAtEverySizeAndAlignment) {
@@ -84,7 +69,7 @@ TEST(KernelsWkv, KeysBeyondTheRangeOfTheExponentialAreFine) {
 }
 
 TEST(KernelsWkv, FirstTokenIsItsValue) {
-  const Result result = run(wkv_forward, wkv_backward, {1, 1, 20, 0});
+  const Written result = run(wkv_forward, wkv_backward, {1, 1, 20, 0});
   Arrays a({1, 1, 20, 0});
   EXPECT_LE(relative_error(result.arrays[0], a.v.values()), 1e-6);
 }
@@ -103,26 +88,10 @@ TEST(KernelsWkv, ForwardWithoutStatesIsTheSame) {
 TEST(KernelsWkv, ReferenceGradientsAreDerivatives) {
   // Central differences on float32: steps of 1e-2 leave about 1e-4 of error.
   const Case c{2, 6, 3, 0, 1.0};
-  const Result base = run(wkv_forward_reference, wkv_backward_reference, c);
+  const Written base = run(wkv_forward_reference, wkv_backward_reference, c);
   Arrays a(c);
-  const auto loss = [&] {
-    wkv_forward_reference({c.B, c.L, c.C, a.k.data(), a.v.data(), a.w.data(), a.u.data(), a.y.data(), nullptr});
-    double sum = 0;
-    for (std::size_t i = 0; i < a.y.size(); ++i) sum += static_cast<double>(a.y[i]) * a.dy[i];
-    return sum;
-  };
-  const std::vector<GuardedArray*> inputs = {&a.k, &a.v, &a.w, &a.u};
-  for (std::size_t n = 0; n < inputs.size(); ++n)
-    for (std::size_t i = 0; i < inputs[n]->size(); ++i) {
-      float& entry = (*inputs[n])[i];
-      const float before = entry;
-      entry = before + 1e-2F;
-      const double up = loss();
-      entry = before - 1e-2F;
-      const double down = loss();
-      entry = before;
-      EXPECT_NEAR(base.arrays[n + 1][i], (up - down) / 2e-2, 1e-3) << "input " << n << ", element " << i;
-    }
+  const auto forward = [&] { wkv_forward_reference({c.B, c.L, c.C, a.k.data(), a.v.data(), a.w.data(), a.u.data(), a.y.data(), nullptr}); };
+  expect_derivatives(base, {&a.k, &a.v, &a.w, &a.u}, a.y, a.dy, forward, 1e-3);
 }
 
 TEST(KernelsWkv, PlantedFaultsAreRejected) {

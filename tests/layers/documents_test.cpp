@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
+#include "report/claims.h"
 
 namespace mneme {
 namespace {
@@ -15,6 +16,15 @@ TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
   const std::string quoted = text.substr(begin + open.size(), end - begin - open.size());
   EXPECT_NE(quoted.find("class Ema"), std::string::npos);
   EXPECT_NE(source.find(quoted), std::string::npos) << quoted;
+}
+
+// A line of the table: | `A.window-mamba` | figure 1 | statement | rule | study |.
+TEST(Documents, ClaimsMdHasEveryClaimAndItsRule) {
+  const std::string text = read_file(Path(MNEME_SOURCE_DIR) / "docs/claims.md");
+  for (const Claim& claim : claim_list()) {
+    const std::string line = "| `" + claim.id + "` | " + claim.where + " | " + claim.statement + " | " + claim.rule + " |";
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  }
 }
 
 }  // namespace

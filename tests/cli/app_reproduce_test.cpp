@@ -1,0 +1,61 @@
+// `mneme reproduce`: the figures and tables of the papers, from the list to a verdict.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/app_testing.h"
+#include "cli/reproductions.h"
+#include "support/slow.h"
+
+namespace mneme {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AppReproduce : public testing::AppTest {};
+
+TEST_F(AppReproduce, ListsEveryItemWithItsState) {
+  const Json items = json({"reproduce"})["items"];
+  EXPECT_EQ(items.size(), reproductions().size());
+  for (const Json& item : items) EXPECT_EQ(item["ended"], 0) << item;
+  EXPECT_THAT(mneme({"reproduce"}).out, HasSubstr("A.fig1"));
+}
+
+TEST_F(AppReproduce, RunsDrawsAndJudgesAnItem) {
+  const Path kept = sample.lab.root() / "kept";
+  const ProcessResult result = mneme({"reproduce", "B.ids4", "--scale", "smoke", "--save", kept.string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("B.ids4: 1 not enough runs"));
+  EXPECT_THAT(read_file(sample.lab.reports() / "memory-ids4-smoke" / "report.html"), HasSubstr("IDS4 cannot be trained"));
+  // What was kept is judged and drawn again, in a lab that has no runs.
+  const ProcessResult again = run_process({MNEME_BINARY_DIR "/mneme", "reproduce", "B.ids4", "--scale", "smoke", "--results",
+                                           kept.string(), "--lab", (sample.lab.root() / "other").string()});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("B.ids4: 1 not enough runs"));
+  const Json item = json({"reproduce", "B.ids4", "--scale", "smoke"})["items"][0];
+  EXPECT_EQ(item["ended"], item["planned"]);
+  EXPECT_EQ(item["claims"].size(), 1u);
+}
+
+TEST_F(AppReproduce, SizesNeedNoRuns) { EXPECT_THAT(mneme({"reproduce", "B.table8"}).out, HasSubstr("51,393")); }
+
+TEST_F(AppReproduce, BadInputIsToldBeforeAnythingRuns) {
+  EXPECT_EQ(mneme({"reproduce", "A.fig99"}).exit_code, 2);
+  EXPECT_THAT(mneme({"reproduce", "A.fig99"}).err, HasSubstr("unknown figure or table 'A.fig99'"));
+  EXPECT_THAT(mneme({"reproduce", "A.fig1", "--scale", "huge"}).err, HasSubstr("huge"));
+  EXPECT_THAT(mneme({"reproduce", "--scale", "paper"}).err, HasSubstr("by name"));
+  EXPECT_EQ(mneme({"reproduce", "A.fig1", "--jobs", "0"}).exit_code, 2);
+}
+
+// Every study end to end at its smallest scale.
+TEST_F(AppReproduce, SlowEveryStudyRunsAtScaleSmoke) {
+  MNEME_SLOW_TEST();
+  const Json items = json({"reproduce", "--scale", "smoke"})["items"];
+  EXPECT_EQ(items.size(), reproductions().size());
+  for (const Json& item : items) {
+    EXPECT_EQ(item["ended"], item["planned"]) << item["item"];
+    if (item["planned"] > 0) EXPECT_TRUE(std::filesystem::exists(Path(item["page"].get<std::string>()))) << item["item"];
+  }
+}
+
+}  // namespace
+}  // namespace mneme
