@@ -390,5 +390,22 @@ TEST_F(LocalExecutor, AWorkerThatTalksNonsenseFailsItsRun) {
   EXPECT_EQ(result.runs[0].state, RunState::failed);
 }
 
+TEST_F(LocalExecutor, AnEvaluationLongerThanTheLeaseKeepsTheRun) {
+  // The same evaluation as the run's only one, to see how long it takes here.
+  const std::vector<std::string> large{"train.steps=1", "train.eval_examples=40000", "train.test_examples=1"};
+  const ExecutionResult undisturbed = run({sample_run(large)});
+  ASSERT_EQ(undisturbed.count(RunState::done), 1u);
+  const double evaluation = undisturbed.runs[0].summary["times"]["seconds"].get<double>();
+
+  // Without a sign of life each of three workers would be taken for dead. With one, a machine that stands still for a
+  // moment costs a worker or two.
+  ExecutorOptions short_lease = options(1, 3);
+  short_lease.lease = evaluation / 2;
+  const std::vector<RunConfig> runs{sample_run({"train.seed=7", large[0], large[1], large[2]})};
+  const ExecutionResult result = execute(runs, sample.lab, &index, short_lease, watcher);
+  EXPECT_EQ(result.runs[0].state, RunState::done) << result.runs[0].reason;
+  std::printf("an evaluation of %.1f s under a lease of %.1f s\n", evaluation, short_lease.lease);
+}
+
 }  // namespace
 }  // namespace mneme

@@ -18,8 +18,9 @@ RunConfig tiny(const std::string& extra = "") {
 // Keeps what it hears; can ask to stop after a step.
 struct Listener : TrainObserver {
   std::vector<Json> metrics;
-  std::int64_t stop_after = -1, step = 0;
+  std::int64_t stop_after = -1, step = 0, evaluating = 0;
   void on_step(const Progress& progress) override { step = progress.step; }
+  void on_evaluating() override { ++evaluating; }
   void on_metric(std::int64_t at, const Json& values) override { metrics.push_back({at, values}); }
   bool wants_checkpoint() override { return false; }
   void on_checkpoint(std::int64_t, double) override {}
@@ -35,6 +36,15 @@ TEST(Trainer, RepeatsToTheBit) {
   EXPECT_EQ(first.metrics, second.metrics);
   EXPECT_EQ(read_file(directory / "a"), read_file(directory / "b"));
   EXPECT_EQ(first.metrics.size(), 3U);
+}
+
+TEST(Trainer, AnEvaluationShowsThatItIsAliveAfterEveryMicroBatch) {
+  const testing::TemporaryDirectory directory;
+  const RunConfig run = tiny();
+  Listener listener;
+  Trainer(run).train(directory / "checkpoint", listener);
+  // Three evaluations and the test, 50 examples each in micro-batches of 5.
+  EXPECT_EQ(listener.evaluating, 4 * 10);
 }
 
 TEST(Trainer, AResumedRunEqualsAnUninterruptedOne) {
