@@ -85,7 +85,7 @@ Cells sort_into_cells(std::span<const ResultRow> rows, const CellFields& fields)
   Cells cells;
   cells.panels = panel_names({panels.begin(), panels.end()}, fields.panels);
   cells.series = labels;
-  std::sort(cells.series.begin(), cells.series.end());
+  std::sort(cells.series.begin(), cells.series.end(), LabelOrder{});
   cells.series.erase(std::unique(cells.series.begin(), cells.series.end()), cells.series.end());
   for (const auto& [key, members] : groups) {
     Cell cell = make_cell(members);
@@ -95,6 +95,9 @@ Cells sort_into_cells(std::span<const ResultRow> rows, const CellFields& fields)
     count(cell, cells.counts);
     cells.cells.push_back(std::move(cell));
   }
+  std::stable_sort(cells.cells.begin(), cells.cells.end(), [](const Cell& a, const Cell& b) {
+    return a.panel != b.panel ? a.panel < b.panel : LabelOrder{}(a.series, b.series);
+  });
   cells.counts.runs = static_cast<int>(places.size());
   cells.counts.left_out = static_cast<int>(rows.size() - places.size());
   return cells;

@@ -34,7 +34,7 @@ struct Cell {
 
 struct Cells {
   std::vector<std::string> panels;  // their names, by the values; one "" if no field of them varies
-  std::vector<std::string> series;  // labels, sorted
+  std::vector<std::string> series;  // labels (format.h: LabelOrder)
   std::vector<Cell> cells;          // by panel, series, point
   Counts counts;                    // seeds: at the chosen rate of a cell
 };

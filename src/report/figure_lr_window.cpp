@@ -207,7 +207,7 @@ Json lr_window_figure(const LrWindows& windows, const LrWindowFigureText& text) 
 }
 
 Json lr_window_figure(const std::vector<LrPanel>& panels, const LrWindowFigureText& text) {
-  std::set<std::string> labels;
+  std::set<std::string, LabelOrder> labels;
   std::vector<double> rates = text.marks;
   for (const LrPanel& panel : panels)
     for (const LrSeries& series : panel.windows.series) {

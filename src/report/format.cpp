@@ -21,4 +21,29 @@ std::string format_percent(double fraction) {
   return std::isnan(fraction) ? "-" : fmt::format("{:.1f}", 100 * fraction);
 }
 
+bool LabelOrder::operator()(std::string_view a, std::string_view b) const {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto digits = [&](std::string_view text, std::size_t from) {
+    std::size_t end = from;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    return text.substr(from, end - from);
+  };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::string_view m = digits(a, i), n = digits(b, j);
+      // Labels have no leading zeros: the longer number is the larger one.
+      if (m.size() != n.size()) return m.size() < n.size();
+      if (m != n) return m < n;
+      i += m.size();
+      j += n.size();
+      continue;
+    }
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i;
+    ++j;
+  }
+  return a.size() - i < b.size() - j;
+}
+
 }  // namespace mneme

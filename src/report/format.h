@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace mneme {
 
@@ -10,5 +11,10 @@ std::string format_rate(double rate);
 
 // A fraction in per cent with one decimal: 0.9876 -> "98.8". NaN -> "-".
 std::string format_percent(double fraction);
+
+// Labels as a person sorts them: numbers in them by value, so that "width 8" comes before "width 16".
+struct LabelOrder {
+  bool operator()(std::string_view a, std::string_view b) const;
+};
 
 }  // namespace mneme

@@ -77,7 +77,7 @@ LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& r
   std::vector<ResultRow> results;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(results), is_result);
   const std::vector<std::string> labels = series_labels(results, apart_from);
-  std::map<std::string, std::vector<const ResultRow*>> groups;
+  std::map<std::string, std::vector<const ResultRow*>, LabelOrder> groups;
   for (std::size_t i = 0; i < results.size(); ++i) groups[labels[i]].push_back(&results[i]);
 
   LrWindows windows{.rule = rule,

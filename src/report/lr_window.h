@@ -66,7 +66,7 @@ struct LrSeries {
 
 struct LrWindows {
   LrWindowRule rule;
-  std::vector<LrSeries> series;  // by label
+  std::vector<LrSeries> series;  // by label (format.h: LabelOrder)
   int runs = 0;                  // that count
   int left_out = 0;              // that have not ended
 };

@@ -95,8 +95,8 @@ Matrix make_matrix(std::span<const ResultRow> rows, const FigureSubject& subject
   std::set<std::string> axes;
   std::map<std::pair<std::size_t, ColumnKey>, MatrixCell> found;
   for (const Cell& cell : cells.cells) {
-    const auto model = static_cast<std::size_t>(
-        std::lower_bound(cells.series.begin(), cells.series.end(), cell.series) - cells.series.begin());
+    const auto model = static_cast<std::size_t>(std::find(cells.series.begin(), cells.series.end(), cell.series) -
+                                                cells.series.begin());
     for (const ResultRow* row : cell.rows) axes.insert(generalisation_axis(*row));
     for (std::size_t metric = 0; metric < metrics.size(); ++metric)
       for (const auto& [at, summary] : summaries(cell, metrics[metric], options.real("threshold"))) {

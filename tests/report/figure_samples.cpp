@@ -155,8 +155,8 @@ std::vector<FigureSample> figure_samples() {
        "[[paper]]\nmodel.mixer = \"gru\"\nmetric = \"phases.two_isi\"\npasses = false\n"
        "[[paper]]\nmodel.mixer = \"rnn\"\npasses = true\n"},
       {"matrix_extrapolation",
-       "kind = \"matrix\"\ncolumns = [\"model.layers\"]\nmetrics = \"generalisation.accuracy\"\n",
-       extrapolation_rows()},
+       "kind = \"matrix\"\ncolumns = [\"model.layers\"]\nmetrics = \"generalisation.accuracy\"\n", extrapolation_rows(),
+       "[[paper]]\nmodel.mixer = \"mamba\"\nat = 200\npasses = true\n"},
       {"signal", "kind = \"signal\"\n", signal_rows()},
   };
 }

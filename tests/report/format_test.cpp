@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace mneme {
 namespace {
@@ -22,6 +25,15 @@ TEST(Format, Percentages) {
   EXPECT_EQ(format_percent(0), "0.0");
   EXPECT_EQ(format_percent(1), "100.0");
   EXPECT_EQ(format_percent(std::numeric_limits<double>::quiet_NaN()), "-");
+}
+
+TEST(Format, LabelsAreSortedAsAPersonWould) {
+  std::vector<std::string> labels{"mamba, width 128", "mamba, width 8", "attention",
+                                  "mamba, width 16",  "mamba",          "rwkv4"};
+  std::sort(labels.begin(), labels.end(), LabelOrder{});
+  EXPECT_EQ(labels, (std::vector<std::string>{"attention", "mamba", "mamba, width 8", "mamba, width 16",
+                                              "mamba, width 128", "rwkv4"}));
+  EXPECT_FALSE(LabelOrder{}("a 1", "a 1"));
 }
 
 }  // namespace
