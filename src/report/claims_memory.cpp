@@ -150,7 +150,7 @@ Judgement passes(const Evidence& e, const std::vector<std::string>& mixers, int 
                              std::lround(seeds->mean * seeds->n), seeds->n);
       holds = holds && (5 * seeds->mean >= 3) == expected;
     }
-  return decide(holds, numbers);
+  return numbers.empty() ? not_enough("no runs of these models") : decide(holds, numbers);
 }
 
 // A length is too long if most of its runs end in numbers that are not finite.

@@ -153,16 +153,17 @@ std::vector<Claim> recall_claims() {
       {"A.tuned-mamba", "recall/fig2", "figure 2", "a finer grid of rates raises Mamba's accuracy",
        "at some length and width by 5 points over Zoology's four rates",
        [](const Evidence& e) {
-         double most = -1;
+         std::optional<double> most;
          const Evidence all = e.mixer("mamba");
          for (const Json& length : all.values("task.length"))
            for (const Json& width : all.values("model.width")) {
              const Evidence here = all.where("task.length", length).where("model.width", width);
              const auto fine = here.accuracy(), coarse = here.where("train.lr", kZoologyRates).accuracy();
              if (!fine || !coarse) return not_enough("fewer than three seeds at a width");
-             most = std::max(most, fine->mean - coarse->mean);
+             most = std::max(most.value_or(-1), fine->mean - coarse->mean);
            }
-         return decide(most >= kGain, fmt::format("at most {} points", format_percent(most)));
+         if (!most) return not_enough("no runs of mamba");
+         return decide(*most >= kGain, fmt::format("at most {} points", format_percent(*most)));
        }},
       {"A.one-layer-attention", "recall/fig3", "figure 3", "one layer of attention does not solve MQAR at any width", unsolved,
        [](const Evidence& e) { return widest_solves(e, "attention", false); }},
