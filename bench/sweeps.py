@@ -1,7 +1,7 @@
 """What script/bench prints of sweeps: two workers against one, the index, large studies, checkpoints.
 
-Everything goes through the real programs, in labs of its own that are removed afterwards. It ends in about a minute and
-a half; --seconds is what one turn of the two workers may take.
+Everything goes through the real programs, in labs of its own that are removed afterwards. A turn is a sweep by one worker and
+one by two; its length is set by --seconds and a measured step, so that slow machines do fewer steps.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def two_workers(mneme, directory, repeats, turn_seconds):
     study.write_text('[model]\nmixer = "attention"\n[train]\nseed = "range(0, 12, 1)"\n'
                      '[task]\nlength = 32\npairs = 4\nvocab = 64\n')
     _, times = sweep(mneme, study, directory, 1, "train.seed=0", f"train.steps={STEPS_TO_TRY}")
-    # A turn is the sweep by one worker and the sweep by two, who take half of its time.
+    # Two workers take half of the time of one.
     steps = max(STEPS_TO_TRY, int(STEPS_TO_TRY * turn_seconds / (1.5 * RUNS) / times[0]["seconds"]))
     seconds, share = {1: [], 2: []}, []
     for turn in range(repeats):
