@@ -54,7 +54,7 @@ Json figure_of(const Matrix& matrix, const std::vector<std::string>& lines, cons
   const bool with_paper = std::any_of(data.begin(), data.end(), [](const Json& cell) { return cell["paper"] != ""; });
   Json figure = figure_head(title, lines);
   Json axis = {{"title", nullptr},      {"orient", "top"}, {"labelFontSize", 11}, {"ticks", false},
-               {"labelOverlap", false}, {"domain", false}, {"labelLimit", 220}};
+               {"labelOverlap", false}, {"domain", false}, {"labelLimit", 320}};
   if (wide) {
     // The first of several lines stands where a single one would: the others need room below.
     const auto lines_of = [](const std::string& name) { return 1 + std::count(name.begin(), name.end(), ','); };
@@ -68,7 +68,7 @@ Json figure_of(const Matrix& matrix, const std::vector<std::string>& lines, cons
       field("column", "nominal", {{"scale", {{"domain", matrix.columns}, {"padding", 0.06}}}, {"axis", axis}});
   const Json y = field("model", "nominal",
                        {{"scale", {{"domain", matrix.models}, {"padding", 0.08}}},
-                        {"axis", {{"title", nullptr}, {"ticks", false}, {"domain", false}, {"labelLimit", 220}}}});
+                        {"axis", {{"title", nullptr}, {"ticks", false}, {"domain", false}, {"labelLimit", 320}}}});
   const Json text_color = {{"condition", {{"test", "datum.passes"}, {"value", "white"}}}, {"value", kInk}};
   const auto text = [&](const char* name, int size, int dy) -> Json {
     return {{"mark", {{"type", "text"}, {"fontSize", size}, {"dy", dy}}},

@@ -33,6 +33,7 @@ th, td { text-align: left; padding: .32rem .9rem .32rem 0; border-bottom: 1px so
   white-space: nowrap; }
 th { font-weight: 600; border-bottom: 1.5px solid var(--ink); }
 .number { text-align: right; }
+.sentence { white-space: normal; min-width: 12rem; }
 summary { cursor: pointer; font-size: 1.15rem; font-weight: 600; margin: 2.6rem 0 .7rem; }
 footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); font-size: .82rem; color: var(--quiet); }
 @media print {

@@ -125,11 +125,16 @@ std::string to_text(const Table& table) {
 
 std::string to_html(const Table& table) {
   check_shape(table);
+  // Sentences may be broken; names, numbers and times may not.
+  constexpr std::size_t kSentence = 30;
+  const auto kind = [&](std::size_t column, const std::string& cell) {
+    if (table.columns[column].align == Align::right) return " class=\"number\"";
+    return cell.size() > kSentence ? " class=\"sentence\"" : "";
+  };
   const auto line = [&](const std::vector<std::string>& cells, std::string_view tag) {
     std::string html = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      html += fmt::format("<{0}{1}>{2}</{0}>", tag, table.columns[i].align == Align::right ? " class=\"number\"" : "",
-                          escape_html(cells[i]));
+      html += fmt::format("<{0}{1}>{2}</{0}>", tag, kind(i, cells[i]), escape_html(cells[i]));
     return html + "</tr>\n";
   };
   std::string html = "<table>\n<thead>\n" + line(titles(table), "th") + "</thead>\n<tbody>\n";
