@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/reproduction_state.h"
@@ -39,11 +40,19 @@ Json standing_json(const ReproductionState& state) {
           {"what", state.item->what}, {"planned", state.planned}, {"ended", state.ended},       {"claims", claims}};
 }
 
+// The state by the kept results if they are asked for, else by the lab.
+ReproductionState state_of(const Reproduction& item, const ReproduceOptions& options, const Context& context,
+                           std::optional<Index>& index) {
+  if (!options.results.empty()) return state_in_files(item, options.scale, options.results);
+  const Lab lab = context.lab();
+  if (!index && std::filesystem::exists(lab.root())) index.emplace(open_index(lab));
+  return state_in_lab(item, options.scale, lab, index ? &*index : nullptr);
+}
+
 int print_list(const ReproduceOptions& options, const Context& context) {
   std::vector<ReproductionState> states;
-  for (const Reproduction& item : reproductions())
-    states.push_back(options.results.empty() ? state_in_lab(item, options.scale, context.lab())
-                                             : state_in_files(item, options.scale, options.results));
+  std::optional<Index> index;
+  for (const Reproduction& item : reproductions()) states.push_back(state_of(item, options, context, index));
   if (context.json) {
     Json items = Json::array();
     for (const ReproductionState& state : states) items.push_back(standing_json(state));
@@ -55,9 +64,8 @@ int print_list(const ReproduceOptions& options, const Context& context) {
   return 0;
 }
 
-// Runs what is missing. The exit code of the sweep; nothing if all is there.
+// Runs what is missing: the exit code of the sweep.
 int run_missing(const ReproductionState& state, const ReproduceOptions& options, int jobs, const Context& context) {
-  if (state.ended == state.planned) return 0;
   if (!context.json)
     fmt::print(stderr, "{}: {} at scale {}, {} of {} runs to go\n", state.item->id, state.study.title, state.study.scale,
                state.planned - state.ended, state.planned);
@@ -114,6 +122,8 @@ std::vector<const Reproduction*> chosen_items(const ReproduceOptions& options) {
 }
 
 int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& context) {
+  if (!options.results.empty() && !std::filesystem::is_directory(options.results))
+    throw Error(ErrorKind::usage, "--results", fmt::format("'{}' is not a directory, expected one with kept results", options.results));
   if (options.items.empty() && (options.scale.empty() || !options.results.empty())) return print_list(options, context);
   if (options.items.empty() && options.scale == "paper")
     throw Error(ErrorKind::usage, "--scale",
@@ -123,11 +133,12 @@ int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& c
   int worst = 0;
   Json items = Json::array();
   for (const Reproduction* item : chosen_items(options)) {
-    ReproductionState state = options.results.empty() ? state_in_lab(*item, options.scale, context.lab())
-                                                      : state_in_files(*item, options.scale, options.results);
-    if (!item->sizes && options.results.empty()) {
+    std::optional<Index> index;
+    ReproductionState state = state_of(*item, options, context, index);
+    if (!item->sizes && options.results.empty() && state.ended < state.planned) {
+      index.reset();  // the sweep writes to it
       worst = std::max(worst, run_missing(state, options, jobs, context));
-      state = state_in_lab(*item, options.scale, context.lab());
+      state = state_of(*item, options, context, index);
     }
     items.push_back(show(state, options, context));
     if (worst == 130) break;  // stopped: what is not begun stays so

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/command.h"
 #include "cli/study_files.h"
 #include "core/files.h"
 #include "core/text.h"
@@ -33,11 +32,10 @@ void finish(ReproductionState& state) {
 
 }  // namespace
 
-ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const Lab& lab) {
+ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const Lab& lab, Index* index) {
   ReproductionState state = begin(item, scale);
-  if (!item.sizes && std::filesystem::exists(lab.root())) {
-    Index index = open_index(lab);
-    state.rows = rows_of(state.study, state.subject.figures, index, lab);
+  if (!item.sizes && index != nullptr) {
+    state.rows = rows_of(state.study, state.subject.figures, *index, lab);
     state.subject.environments = environments_of(state.rows, lab);
   }
   finish(state);

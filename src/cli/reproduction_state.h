@@ -22,8 +22,8 @@ struct ReproductionState {
   std::vector<JudgedClaim> claims;
 };
 
-// `scale` "" is laptop. A lab that does not exist has no runs.
-ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const Lab& lab);
+// `scale` "" is laptop. `index` is the lab's; nullptr for a lab that does not exist, which has no runs.
+ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const Lab& lab, Index* index);
 // From ID.SCALE.jsonl in a directory (report/result_file.h); a file that is missing has no runs. Throws Error(data) for one that
 // does not fit the study.
 ReproductionState state_in_files(const Reproduction& item, const std::string& scale, const Path& directory);

@@ -44,6 +44,7 @@ TEST_F(AppReproduce, BadInputIsToldBeforeAnythingRuns) {
   EXPECT_THAT(mneme({"reproduce", "A.fig1", "--scale", "huge"}).err, HasSubstr("huge"));
   EXPECT_THAT(mneme({"reproduce", "--scale", "paper"}).err, HasSubstr("by name"));
   EXPECT_EQ(mneme({"reproduce", "A.fig1", "--jobs", "0"}).exit_code, 2);
+  EXPECT_EQ(mneme({"reproduce", "A.fig1", "--results", "nowhere"}).exit_code, 2);
 }
 
 // Every study end to end at its smallest scale.

@@ -1,12 +1,11 @@
 // Many processes that claim the same runs at once: none is handed out twice.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <set>
 
 #include "store/claim_stores.h"
+#include "support/children.h"
 #include "support/slow.h"
 
 namespace mneme {
@@ -40,27 +39,12 @@ enum class How { atomically, carelessly };
 Tally contest(ClaimStore& store, int processes, int each, How how) {
   const TemporaryDirectory directory;
   store.open("first");
-  std::vector<pid_t> children;
-  for (int process = 0; process < processes; ++process) {
-    children.push_back(::fork());
-    if (children.back() != 0) continue;
-    int code = 0;
-    try {
-      const auto claims = store.open("process " + std::to_string(process), 1e6);
-      const Claimer claim = how == How::carelessly ? store.careless_claimer()
-                                                   : [&](const std::string& run) { return claims->claim(run, 0); };
-      compete(process, each, claim, *claims, std::ofstream(directory / std::to_string(process)));
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      code = 1;
-    }
-    ::_exit(code);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  testing::in_children(processes, [&](int process) {
+    const auto claims = store.open("process " + std::to_string(process), 1e6);
+    const Claimer claim = how == How::carelessly ? store.careless_claimer()
+                                                 : [&](const std::string& run) { return claims->claim(run, 0); };
+    compete(process, each, claim, *claims, std::ofstream(directory / std::to_string(process)));
+  });
   Tally tally;
   std::set<std::string> seen;
   for (int process = 0; process < processes; ++process) {

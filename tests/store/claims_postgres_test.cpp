@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/children.h"
 #include "support/cutting_proxy.h"
 #include "support/expect_error.h"
 #include "support/postgres_server.h"
@@ -28,24 +29,7 @@ class PostgresClaims : public ::testing::Test {
 };
 
 TEST_F(PostgresClaims, TheTableIsMadeByManyAtOnce) {
-  std::vector<pid_t> children;
-  for (int process = 0; process < 12; ++process) {
-    children.push_back(::fork());
-    if (children.back() != 0) continue;
-    int code = 0;
-    try {
-      open(server.address());
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      code = 1;
-    }
-    ::_exit(code);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  testing::in_children(12, [&](int) { open(server.address()); });
   EXPECT_EQ(open(server.address())->claim("run", 0), 1);
 }
 

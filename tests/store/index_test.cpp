@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "store/sample_lab.h"
+#include "support/children.h"
 
 namespace mneme {
 namespace {
@@ -219,26 +220,13 @@ TEST(Index, ManyProcessesWriteAtOnce) {
   std::vector<std::string> expected;
   for (int seed = 0; seed < kProcesses * kRuns; ++seed)
     expected.push_back(sample.add_done({"train.seed=" + std::to_string(seed)}));
-  std::vector<pid_t> children;
-  for (int process = 0; process < kProcesses; ++process) {
-    children.push_back(::fork());
-    if (children.back() != 0) continue;
-    int code = 0;
-    try {
-      Index index = Index::open(sample.lab);
-      for (int i = 0; i < kRuns; ++i)
-        index.update(sample.lab.run(expected[static_cast<std::size_t>(process * kRuns + i)]));
-      if (!index.notices().empty() && index.notices()[0].find("made the index") == std::string::npos) code = 2;
-    } catch (const std::exception&) {
-      code = 1;
-    }
-    ::_exit(code);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  testing::in_children(kProcesses, [&](int process) {
+    Index index = Index::open(sample.lab);
+    for (int i = 0; i < kRuns; ++i)
+      index.update(sample.lab.run(expected[static_cast<std::size_t>(process * kRuns + i)]));
+    if (!index.notices().empty() && index.notices()[0].find("made the index") == std::string::npos)
+      throw std::runtime_error(index.notices()[0]);
+  });
   Index index = Index::open(sample.lab);
   EXPECT_THAT(index.notices(), IsEmpty());
   EXPECT_EQ(index.count(), kProcesses * kRuns);
