@@ -69,7 +69,7 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   if (train.integer("micro_batch") > batch) train.reject("micro_batch", fmt::format("at most batch = {}", batch));
   if (train.integer("micro_batch") == 0) {
     const std::int64_t per_example = run.shape.length * run.model.integer("width");
-    train.set("micro_batch", std::clamp<std::int64_t>(kMicroBatchFloats / per_example, 1, batch));
+    train.set("micro_batch", std::clamp<std::int64_t>(std::max(kMicroBatchFloats / per_example, kMicroBatchTokens / length), 1, batch));
   }
   for (const char* part : {"data", "init", "order", "dropout"}) {
     const std::string name = std::string(part) + "_seed";

@@ -31,7 +31,7 @@ void linear_backward_simd(const LinearShape& s, const float* x, const float* wei
     multiply({dy, s.out, 1}, s.T, panels, to.dx, s.in);
   }
   if (to.dweight) add_outer_products(dy, s.out, s.out, x, s.in, s.in, s.T, to.dweight, s.in);
-  if (to.dbias) add_rows(dy, s.T, s.out, to.dbias);
+  if (to.dbias) add_rows(dy, s.out, s.T, s.out, to.dbias);
 }
 
 }  // namespace mneme::kernels::HWY_NAMESPACE

@@ -55,8 +55,8 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
     });
     add_outer_products(dout, in.D, in.D, g.get(), in.H, in.H, tokens, to.dweight2, in.H);
     add_outer_products(dh.get(), in.H, in.H, x, in.D, in.D, tokens, to.dweight1, in.D);
-    add_rows(dout, tokens, in.D, to.dbias2);
-    add_rows(dh.get(), tokens, in.H, to.dbias1);
+    add_rows(dout, in.D, tokens, in.D, to.dbias2);
+    add_rows(dh.get(), in.H, tokens, in.H, to.dbias1);
     multiply({dh.get(), in.H, 1}, tokens, first, to.dx + t * in.D, in.D);
   }
 }

@@ -111,8 +111,7 @@ class HeadPass {
       panels.pack(in_.weight + first * in_.D, in_.D);
       multiply({block(b), kHeadClasses, 1}, in_.R, panels, to.dh, in_.D, b > 0);
       add_outer_products(block(b), kHeadClasses, count, rows, to.dweight + first * in_.D, in_.D);
-      if (to.dbias)
-        for (std::size_t r = 0; r < in_.R; ++r) add_rows(block(b) + r * kHeadClasses, 1, count, to.dbias + first);
+      if (to.dbias) add_rows(block(b), kHeadClasses, in_.R, count, to.dbias + first);
     }
   }
 
