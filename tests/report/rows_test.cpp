@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::sample_row;
+using sample_row;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -34,6 +34,14 @@ TEST(Rows, OnlyRunsThatEndedAreResults) {
   for (const char* outcome : {"done", "diverged", "failed"}) EXPECT_TRUE(is_result(sample_row("m", 1, 1, 0, outcome)));
   for (const char* outcome : {"running", "planned", "cancelled", ""})
     EXPECT_FALSE(is_result(sample_row("m", 1, 1, 0, outcome)));
+}
+
+TEST(Rows, AnEmptyValueIsCalledNone) {
+  std::vector<ResultRow> rows{sample_row("attention", 1e-3, 1, 1), sample_row("attention", 1e-3, 1, 1)};
+  rows[0].config["model"]["attention"]["conv_on"] = "";
+  rows[1].config["model"]["attention"]["conv_on"] = "k";
+  EXPECT_THAT(series_labels(rows), ElementsAre("attention, conv_on none", "attention, conv_on k"));
+  EXPECT_EQ(field_text("model.attention.conv_on", ""), "conv_on none");
 }
 
 TEST(Rows, LabelsNameWhatVariesWithinAMixer) {
