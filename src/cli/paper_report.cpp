@@ -24,7 +24,7 @@ std::string heading(const ReproductionState& state) {
 Facts origin_of(const ReproductionState& state) {
   Facts facts{{"Study", state.item->study}};
   if (state.kept > 0)
-    facts.emplace_back("Results", fmt::format("{} of them from a file of kept results", state.kept));
+    facts.emplace_back("Results", fmt::format("{} runs from a file of kept results", state.kept));
   facts.emplace_back("Again", fmt::format("mneme reproduce {} --scale {}", state.item->id, state.study.scale));
   return facts;
 }
@@ -42,7 +42,7 @@ std::vector<ReportSection> item_sections(const ReproductionState& state) {
   }
   const std::vector<FigureReport> figures = build_figures(state.rows, state.subject);
   const Facts facts = facts_of(state.rows, state.subject, figures);
-  opening.facts.insert(opening.facts.begin(), facts.begin(), facts.end());
+  opening.facts.insert(opening.facts.end(), facts.begin(), facts.end());
   std::vector<ReportSection> sections{std::move(opening)};
   for (ReportSection& section : sections_of(state.rows, state.subject, figures)) sections.push_back(std::move(section));
   return sections;

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using sample_row;
+using testing::sample_row;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
