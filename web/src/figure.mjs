@@ -31,11 +31,18 @@ async function drawFigure(element) {
 // Lets the browser show what is drawn and listen to the reader.
 const breathe = () => new Promise((resume) => setTimeout(resume, 0));
 
-// Draws one figure after the other, so that the first is there before the last is begun. Resolves when all are drawn,
-// or replaced by the reason why they are not.
+function isInView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+}
+
+// Draws one figure after the other, those that the reader looks at first: a page of many figures is there before all of
+// them are. Resolves when all are drawn, or replaced by the reason why they are not.
 globalThis.drawFigures = async () => {
-  for (const element of document.querySelectorAll('[data-figure]')) {
-    await drawFigure(element);
+  const waiting = [...document.querySelectorAll('[data-figure]')];
+  while (waiting.length > 0) {
+    const next = Math.max(waiting.findIndex(isInView), 0);
+    await drawFigure(waiting.splice(next, 1)[0]);
     await breathe();
   }
 };
