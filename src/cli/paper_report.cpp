@@ -23,8 +23,7 @@ std::string heading(const ReproductionState& state) {
 // Where the runs of an item come from, and what can be typed to have them again.
 Facts origin_of(const ReproductionState& state) {
   Facts facts{{"Study", state.item->study}};
-  if (state.kept > 0)
-    facts.emplace_back("Results", fmt::format("{} runs from a file of kept results", state.kept));
+  if (state.kept > 0) facts.emplace_back("Results", fmt::format("{} runs from a file of kept results", state.kept));
   facts.emplace_back("Again", fmt::format("mneme reproduce {} --scale {}", state.item->id, state.study.scale));
   return facts;
 }
@@ -32,7 +31,8 @@ Facts origin_of(const ReproductionState& state) {
 std::vector<ReportSection> item_sections(const ReproductionState& state) {
   ReportSection opening{.title = heading(state), .findings = {}, .figures = {}, .tables = {}, .anchor = state.item->id};
   if (state.item->sizes) {
-    opening.tables.push_back({"Sizes", size_table(state.study), "By our formulas, at the sizes of the paper.", false, ""});
+    opening.tables.push_back(
+        {"Sizes", size_table(state.study), "By our formulas, at the sizes of the paper.", false, ""});
     return {opening};
   }
   opening.facts = origin_of(state);
@@ -87,7 +87,8 @@ ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<co
                   .footer = page_footer()};
   page.sections.emplace_back().tables.push_back(
       {"Figures and tables", paper_summary(states),
-       "Claims are judged when all runs of an item have ended, for this scale only; rules in docs/claims.md.", false, ""});
+       "Claims are judged when all runs of an item have ended, for this scale only; rules in docs/claims.md.", false,
+       ""});
   for (const ReproductionState& state : states)
     for (ReportSection& section : item_sections(state)) page.sections.push_back(std::move(section));
   return page;

@@ -13,7 +13,8 @@ namespace mneme {
 // One line an item: runs done and needed, claims by verdict.
 Table paper_summary(std::span<const ReproductionState> states);
 
-// `states` are the items in the order of the page. Nothing is needed of any: an item without results says how to get them.
+// `states` are the items in the order of the page. Nothing is needed of any: an item without results says how to get
+// them.
 ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states);
 
 }  // namespace mneme

@@ -48,7 +48,8 @@ ReportSubject subject_of_rows(const std::vector<ResultRow>& rows, const FigureRe
 int report_paper(const ReportOptions& options, const Context& context) {
   const Paper& paper = find_paper(options.paper);
   if (!options.arguments.empty() || !options.kind.empty())
-    throw Error(ErrorKind::usage, "--paper", "got a study, filters or --kind beside it, expected none: it takes all studies of the paper");
+    throw Error(ErrorKind::usage, "--paper",
+                "got a study, filters or --kind beside it, expected none: it takes all studies of the paper");
   if (!options.results.empty()) require_results(options.results);
   const Lab lab = context.lab();
   std::optional<Index> index;
@@ -59,14 +60,15 @@ int report_paper(const ReportOptions& options, const Context& context) {
                          ? state_in_lab(*item, options.scale, lab, index ? &*index : nullptr)
                          : state_in_both(*item, options.scale, lab, index ? &*index : nullptr, options.results));
   const std::string scale = options.scale.empty() ? std::string(kDefaultScale) : options.scale;
-  const Path directory = (options.output.empty() ? lab.reports() : Path(options.output)) /
-                         fmt::format("paper-{}-{}", paper.letter, scale);
+  const Path directory =
+      (options.output.empty() ? lab.reports() : Path(options.output)) / fmt::format("paper-{}-{}", paper.letter, scale);
   file_system().create_directories(directory);
   write_file_atomically(directory / "report.html", render_page(paper_page(paper, scale, states)));
   if (context.json) {
     Json items = Json::array();
     for (const ReproductionState& state : states) items.push_back(state_json(state));
-    print_json({{"paper", paper.letter}, {"scale", scale}, {"page", (directory / "report.html").string()}, {"items", items}});
+    print_json(
+        {{"paper", paper.letter}, {"scale", scale}, {"page", (directory / "report.html").string()}, {"items", items}});
   } else {
     fmt::print("{}\nreport  {}\n", to_text(paper_summary(states)), (directory / "report.html").string());
   }
@@ -127,7 +129,8 @@ void add_report(CLI::App& app, Context& context) {
       ->type_name("KIND");
   app.add_option("--paper", options->paper, "one page for all figures and tables of paper A or B, with its claims")
       ->type_name("A|B");
-  app.add_option("--results", options->results, "with --paper: results kept in this directory stand in for runs that the lab has not")
+  app.add_option("--results", options->results,
+                 "with --paper: results kept in this directory stand in for runs that the lab has not")
       ->type_name("DIR");
   app.callback([options, &context] { context.action = [options, &context] { return report(*options, context); }; });
   add_examples(app,

@@ -84,8 +84,9 @@ ReproductionState state_in_both(const Reproduction& item, const std::string& sca
 Json state_json(const ReproductionState& state) {
   Json claims = Json::array();
   for (const JudgedClaim& one : state.claims()) claims.push_back(claim_json(one));
-  return {{"item", state.item->id}, {"also", state.item->also},   {"study", state.item->study}, {"scale", state.study.scale},
-          {"what", state.item->what}, {"planned", state.planned}, {"ended", state.ended},       {"claims", claims}};
+  return {{"item", state.item->id},     {"also", state.item->also}, {"study", state.item->study},
+          {"scale", state.study.scale}, {"what", state.item->what}, {"planned", state.planned},
+          {"ended", state.ended},       {"claims", claims}};
 }
 
 Table size_table(const Study& study) {

@@ -41,9 +41,9 @@ std::vector<ReportSection> sections_of(const std::vector<ResultRow>& rows, const
                                        const std::vector<FigureReport>& figures) {
   std::vector<ReportSection> sections;
   if (!subject.claims.empty())
-    sections.emplace_back().tables.push_back({"Claims", claim_table(subject.claims),
-                                              "What the paper states, judged on these runs at this scale; rules in docs/claims.md.",
-                                              false, "claims"});
+    sections.emplace_back().tables.push_back(
+        {"Claims", claim_table(subject.claims),
+         "What the paper states, judged on these runs at this scale; rules in docs/claims.md.", false, "claims"});
   for (const FigureReport& figure : figures)
     sections.push_back({.title = "", .findings = figure.findings, .figures = figure.figures, .tables = figure.tables});
   ReportSection& last = sections.emplace_back();

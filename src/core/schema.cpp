@@ -183,8 +183,7 @@ void Options::reject(std::string_view name, std::string_view what) const {
 Options resolve(const Schema& schema, const ConfigValue* table, std::string_view path,
                 const std::vector<std::string>& also_known) {
   if (table && !table->is_table())
-    throw Error(ErrorKind::usage, table->origin,
-                fmt::format("{}: got {}, expected a table", path, table->shown()));
+    throw Error(ErrorKind::usage, table->origin, fmt::format("{}: got {}, expected a table", path, table->shown()));
   if (table)
     for (const auto& [key, value] : table->table())
       if (!has_field(schema, key) && std::find(also_known.begin(), also_known.end(), key) == also_known.end())

@@ -46,8 +46,8 @@ struct CurveLayers {
   Json line;    // mean
   Json points;  // a symbol at each mean, with the tooltip
 };
-CurveLayers curve_layers(std::string_view data, std::size_t panel, const std::vector<std::string>& series, const Json& x,
-                         const std::function<Json(const char*)>& y, const Json& tip);
+CurveLayers curve_layers(std::string_view data, std::size_t panel, const std::vector<std::string>& series,
+                         const Json& x, const std::function<Json(const char*)>& y, const Json& tip);
 
 // What stands behind a figure; every one states it under its title.
 struct Counts {

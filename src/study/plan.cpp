@@ -19,7 +19,8 @@ void add(WorkAmount& amount, const RunConfig& run, double share) {
   amount.flops += share * work_of(run);
 }
 
-// Useful work of the table [test], which is done once, after training. A handful of phase tests and traces is not counted.
+// Useful work of the table [test], which is done once, after training. A handful of phase tests and traces is not
+// counted.
 double tested_work(const RunConfig& run) {
   if (run.test.text("along").empty()) return 0;
   double work = 0;

@@ -32,7 +32,8 @@ TEST(PaperReport, EveryItemHasALineAndASection) {
   for (const char* letter : {"A", "B"}) {
     const Paper& paper = find_paper(letter);
     std::vector<ReproductionState> states;
-    for (const Reproduction* item : reproductions_of(paper)) states.push_back(state_in_files(*item, "smoke", "nowhere"));
+    for (const Reproduction* item : reproductions_of(paper))
+      states.push_back(state_in_files(*item, "smoke", "nowhere"));
     EXPECT_GE(states.size(), 10U);
     const std::string page = render_page(paper_page(paper, "smoke", states));
     for (const ReproductionState& state : states) {
@@ -47,8 +48,9 @@ TEST(PaperReport, ShowsFiguresClaimsAndRunsOfWhatHasEnded) {
   const testing::TemporaryDirectory directory;
   const Reproduction& item = find_reproduction("A.table3");
   keep_results(directory / "kept", item, "smoke");
-  const std::vector<ReproductionState> states = {state_in_files(item, "smoke", directory / "kept"),
-                                                 state_in_files(find_reproduction("A.fig1"), "smoke", directory / "kept")};
+  const std::vector<ReproductionState> states = {
+      state_in_files(item, "smoke", directory / "kept"),
+      state_in_files(find_reproduction("A.fig1"), "smoke", directory / "kept")};
   const Table summary = paper_summary(states);
   EXPECT_EQ(summary.rows[0][1], fmt::format("{0} of {0}", states[0].planned));
   EXPECT_EQ(summary.rows[1][1], fmt::format("0 of {}", states[1].planned));

@@ -54,8 +54,10 @@ TEST(Plan, TimeScalesWithUsefulWork) {
 TEST(Plan, TimeOfTheTestTableCounts) {
   const std::string text = "[task]\nname = 'copying'\nblanks = 10\n[train]\nsteps = 10\n";
   const auto tested = [&](const std::string& values, int examples) {
-    return parse_study(text + "[test]\nalong = 'blanks'\nvalues = " + values + "\nexamples = " + std::to_string(examples),
-                       "s.toml", {"", {"model.mixer=rnn"}}).runs[0];
+    return parse_study(
+               text + "[test]\nalong = 'blanks'\nvalues = " + values + "\nexamples = " + std::to_string(examples),
+               "s.toml", {"", {"model.mixer=rnn"}})
+        .runs[0];
   };
   const RunConfig rnn = parse_study(text, "s.toml", {"", {"model.mixer=rnn"}}).runs[0];
   const auto extra = [&](const RunConfig& run, double share) {
