@@ -31,18 +31,20 @@ async function drawFigure(element) {
 // Lets the browser show what is drawn and listen to the reader.
 const breathe = () => new Promise((resume) => setTimeout(resume, 0));
 
-function isInView(element) {
+// Pixels between a figure and what the reader sees; 0 if it is in view.
+function distance(element) {
   const { top, bottom } = element.getBoundingClientRect();
-  return bottom > 0 && top < innerHeight;
+  return Math.max(top - innerHeight, -bottom, 0);
 }
 
-// Draws one figure after the other, those that the reader looks at first: a page of many figures is there before all of
-// them are. Resolves when all are drawn, or replaced by the reason why they are not.
+// Draws one figure after the other, the nearest to the reader first: a page of many figures can be read before all of them
+// are drawn. Resolves when all are drawn, or replaced by the reason why they are not.
 globalThis.drawFigures = async () => {
-  const waiting = [...document.querySelectorAll('[data-figure]')];
-  while (waiting.length > 0) {
-    const next = Math.max(waiting.findIndex(isInView), 0);
-    await drawFigure(waiting.splice(next, 1)[0]);
+  const waiting = new Set(document.querySelectorAll('[data-figure]'));
+  while (waiting.size > 0) {
+    const next = [...waiting].reduce((best, one) => (distance(one) < distance(best) ? one : best));
+    waiting.delete(next);
+    await drawFigure(next);
     await breathe();
   }
 };
