@@ -78,34 +78,47 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   }
 }
 
+// Filled in place: a list of braces would copy every table twice.
 Json complete_json(const RunConfig& run) {
-  Json task = run.task.values();
+  Json complete;
+  complete["format"] = kFormat;
+  Json& task = complete["task"] = run.task.values();
   task["name"] = run.task_entry->name;
-  Json model = run.model.values();
+  Json& model = complete["model"] = run.model.values();
   for (const MixerConfig& mixer : run.mixers) model[mixer.entry->name] = mixer.options.values();
   if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
-  Json train = run.train.values();
+  Json& train = complete["train"] = run.train.values();
   // Younger than the first runs, whose ids must stay: not there where it is the default.
   if (train["stop_on"] == "accuracy") train.erase("stop_on");
-  Json complete = {{"format", kFormat}, {"task", task}, {"model", model}, {"train", train}};
-  if (const Json test = test_json(run); !test.is_null()) complete["test"] = test;
+  if (Json test = test_json(run); !test.is_null()) complete["test"] = std::move(test);
   return complete;
 }
 
 }  // namespace
 
-RunConfig resolve_run(const ConfigValue& root) {
+RunConfig RunResolver::resolve(const ConfigValue& root) {
   check(root.is_table(), "a run's configuration is a table");
   check_top_level(root);
   const ConfigValue empty{ConfigTable{}, root.origin};
-  RunConfig run;
-  resolve_task(run, section(root, "task", empty));
-  resolve_model(run, section(root, "model", empty));
+  const ConfigValue& task = section(root, "task", empty);
+  const ConfigValue& model = section(root, "model", empty);
+  if (!known_ || task_ != task || model_ != model) {
+    known_ = false;
+    begun_ = {};
+    resolve_task(begun_, task);
+    resolve_model(begun_, model);
+    task_ = task;
+    model_ = model;
+    known_ = true;
+  }
+  RunConfig run = begun_;
   resolve_train(run, section(root, "train", empty));
   resolve_test(run, section(root, "test", empty));
   run.json = complete_json(run);
   run.id = sha256_hex(canonical(run.json)).substr(0, 12);
   return run;
 }
+
+RunConfig resolve_run(const ConfigValue& root) { return RunResolver().resolve(root); }
 
 }  // namespace mneme
