@@ -14,9 +14,9 @@ namespace mneme {
 namespace {
 
 constexpr int kFormat = 1;
-// Floats of one activation tensor of a micro-batch: half a megabyte keeps a block's tensors in the
-// second-level cache (docs/performance.md has the measurement).
-constexpr std::int64_t kMicroBatchFloats = 131072;
+// A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer tokens than
+// these spend more on the weights and their gradients than that saves (docs/performance.md has the measurements).
+constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 2048;
 
 const ConfigValue& section(const ConfigValue& root, std::string_view name, const ConfigValue& empty) {
   const ConfigValue* found = root.find(name);
@@ -68,8 +68,8 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   if (train.integer("eval_every") == 0) train.set("eval_every", std::max<std::int64_t>(1, train.integer("steps") / 20));
   if (train.integer("micro_batch") > batch) train.reject("micro_batch", fmt::format("at most batch = {}", batch));
   if (train.integer("micro_batch") == 0) {
-    const std::int64_t per_example = run.shape.length * run.model.integer("width");
-    train.set("micro_batch", std::clamp<std::int64_t>(std::max(kMicroBatchFloats / per_example, kMicroBatchTokens / length), 1, batch));
+    const std::int64_t tokens = std::max(kMicroBatchFloats / run.model.integer("width"), kMicroBatchTokens);
+    train.set("micro_batch", std::clamp<std::int64_t>(tokens / run.shape.length, 1, batch));
   }
   for (const char* part : {"data", "init", "order", "dropout"}) {
     const std::string name = std::string(part) + "_seed";
