@@ -69,6 +69,7 @@ torch::Tensor SequenceModel::step(ModelState& state, const torch::Tensor& input)
 }
 
 torch::Tensor SequenceModel::read_out(const torch::Tensor& hidden) {
+  const Part part("head");
   const torch::Tensor out = torch::linear(hidden, output_matrix(), head_bias_);
   return is_signal_ ? out.squeeze(-1) : out;
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "kernels/cross_entropy.h"
+#include "mixers/profile.h"
 
 namespace mneme {
 namespace {
@@ -26,6 +27,7 @@ HeadResult LossHead::train(const torch::Tensor& rows, const torch::Tensor& matri
 
 HeadResult LossHead::run(const torch::Tensor& rows, const torch::Tensor& matrix, std::span<const std::int32_t> answers,
                          double scale, torch::Tensor* rows_gradient, const torch::Tensor& bias) {
+  const Part part("head");
   const torch::NoGradGuard guard;
   const std::int64_t R = rows.size(0), V = matrix.size(0);
   check(static_cast<std::size_t>(R) == answers.size(), "one answer per row");

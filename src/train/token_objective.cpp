@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mixers/profile.h"
 #include "train/batch.h"
 #include "train/loss_head.h"
 #include "train/objective.h"
@@ -74,7 +75,9 @@ class TokenObjective : public Objective {
   std::size_t micro() const { return static_cast<std::size_t>(run_.train.integer("micro_batch")); }
 
   torch::Tensor asked_rows(const Batch& batch, Pass& pass) {
-    return model_.hidden(batch.tokens, pass).flatten(0, 1).index_select(0, torch::tensor(batch.asked));
+    const torch::Tensor hidden = model_.hidden(batch.tokens, pass);
+    const Part part("head");
+    return hidden.flatten(0, 1).index_select(0, torch::tensor(batch.asked));
   }
 
   const RunConfig& run_;
