@@ -94,7 +94,9 @@ std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
   for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) blocks.push_back(build_block(run, layer));
   auto backbone = std::make_shared<Backbone>(
       width, std::move(blocks),
-      BackboneOptions{run.model.text("final_norm"), run.model.real("embed_dropout"), run.model.real("resid_dropout")});
+      BackboneOptions{.final_norm = run.model.text("final_norm"),
+                      .embed_dropout = run.model.real("embed_dropout"),
+                      .resid_dropout = run.model.real("resid_dropout")});
   auto embeddings = std::make_shared<Embeddings>(embedding_shape(run));
   return std::make_shared<SequenceModel>(
       std::move(embeddings), std::move(backbone),
