@@ -83,10 +83,9 @@ def arguments():
     parser.add_argument("--json", action="store_true")
     for name, value in (("width", 128), ("length", 256), ("batch", 16)):
         parser.add_argument(f"--{name}", type=int, default=value)
-    options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.seconds = 1, 0.5
-    return options
+    if "--quick" in sys.argv:
+        parser.set_defaults(repeats=1, seconds=0.5)
+    return parser.parse_args()
 
 
 def main():

@@ -42,10 +42,9 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--quick", action="store_true", help="one repeat of half a second, widths up to 256")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.seconds, options.widths = 1, 0.5, "64,128,256"
-    return options
+    if "--quick" in sys.argv:
+        parser.set_defaults(repeats=1, seconds=0.5, widths="64,128,256")
+    return parser.parse_args()
 
 
 def main():

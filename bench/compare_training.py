@@ -35,7 +35,7 @@ def mneme_command(options, row, *more):
     length, pairs = row["task"].split("/")
     return [options.build / "mneme", "bench", "train", "--json", "--seconds", options.seconds, f"task.length={length}",
             f"task.pairs={pairs}", "task.vocab=8192", f"model.mixer={row['mixer']}", f"model.width={row['width']}", "model.layers=2",
-            "model.block=zoology", f"train.batch={row['batch']}", *more]
+            "model.block=zoology", "model.embed_dropout=0", "model.resid_dropout=0", f"train.batch={row['batch']}", *more]
 
 
 def peer(options, case, logits):
@@ -99,10 +99,9 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
     parser.add_argument("--quick", action="store_true", help="one repeat of a second, one thread")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.seconds, options.whole = 1, 1.0, False
-    return options
+    if "--quick" in sys.argv:
+        parser.set_defaults(repeats=1, seconds=1.0, whole=False)
+    return parser.parse_args()
 
 
 def main():

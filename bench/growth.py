@@ -8,6 +8,7 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
 
 from checks import require_tests
 from tools import fitted_exponent, load
@@ -68,10 +69,9 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=0.5, help="of a size; a step is never cut off, and there are at least four")
     parser.add_argument("--quick", action="store_true", help="one repeat of 0.2 s, lengths up to 1024, widths up to 256")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.seconds, options.lengths, options.widths = 1, 0.2, "128,256,512,1024", "64,128,256"
-    return options
+    if "--quick" in sys.argv:
+        parser.set_defaults(repeats=1, seconds=0.2, lengths="128,256,512,1024", widths="64,128,256")
+    return parser.parse_args()
 
 
 def main():
@@ -79,7 +79,8 @@ def main():
     require_tests(options.build, (("mneme-tests", "Kernels*"), ("mneme-torch-tests", "*Golden*:*Mixers*")))
     listed = json.loads(subprocess.run([options.build / "mneme", "list", "mixers", "--json"], capture_output=True, text=True,
                                        check=True).stdout)
-    mixers = options.mixers.split(",") if options.mixers else [entry["name"] for entry in listed]
+    mixers = options.mixers.split(",") if options.mixers else [
+        entry["name"] for entry in listed["mixers"] if entry["kind"] == "sequence"]
     results = []
     for by in options.by.split(","):
         sizes = [int(size) for size in (options.lengths if by == "length" else options.widths).split(",")]

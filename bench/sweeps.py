@@ -10,6 +10,7 @@ import pathlib
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -117,9 +118,9 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=18)
     parser.add_argument("--quick", action="store_true", help="one repeat, turns of 4 s")
+    if "--quick" in sys.argv:
+        parser.set_defaults(repeats=1, seconds=4)
     options = parser.parse_args()
-    if options.quick:
-        options.repeats, options.seconds = 1, 4
     mneme = options.build / "mneme"
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)

@@ -32,7 +32,7 @@ void save_training_case(const Path& path, Trainer& trainer, const RunConfig& run
   const Batch batch = first_batch(run);
   const torch::Tensor weights = trainer.parameters().values.clone();
   const double loss = trainer.step().loss;
-  const double norm = trainer.parameters().gradients.norm().item<double>();
+  const double norm = trainer.parameters().gradients.to(torch::kFloat64).norm().item<double>();
 
   std::map<std::string, TensorView> views;
   for (const auto& segment : trainer.parameters().segments())
