@@ -1,6 +1,10 @@
 """No speed is printed unless the tests of what is measured pass."""
+import pathlib
 import subprocess
 import sys
+
+ROOT = pathlib.Path(__file__).parent.parent
+MIXERS = ROOT / "bench" / "peer" / "mixers.py"
 
 
 def require_tests(build, suites):
@@ -10,3 +14,14 @@ def require_tests(build, suites):
                              capture_output=True, text=True)
         if run.returncode != 0 or "PASSED  ] 0 tests" in run.stdout:
             sys.exit(f"script/bench: tests fail or do not exist ({program} {tests}), so no speed is printed\n{run.stdout}")
+
+
+def require_same_function(mixers):
+    """The plain PyTorch versions of these mixers reproduce their golden cases."""
+    files = [file for mixer in mixers for file in sorted((ROOT / "tests" / "golden").glob(f"{mixer}-*.safetensors"))]
+    run = subprocess.run([sys.executable, MIXERS, "--verify", *files], capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"script/bench: a plain version does not compute its mixer, so no speed is printed\n{run.stdout}{run.stderr}")
+    proven = {line.split(":")[-2].split()[-1] for line in run.stdout.splitlines() if line.startswith("ok")}
+    if missing := set(mixers) - proven:
+        sys.exit(f"script/bench: no golden case proves the plain version of {', '.join(sorted(missing))}, so no speed is printed")

@@ -1,6 +1,7 @@
-"""What script/bench prints of sweeps: two workers against one, the index, large studies, checkpoints.
+"""Sweeps: two workers against one, what of a run is not training, its start, the index, large studies.
 
-Everything goes through the real programs, in labs of its own that are removed afterwards. A turn is a sweep by one worker and
+"Begins within" is the time of a `mneme train` of one step less what its summary counts (step, evaluation, checkpoint, test): the
+start of both programs, and their end, so an upper bound. Everything goes through the real programs, in labs of its own that are removed afterwards. A turn is a sweep by one worker and
 one by two; its length is set by --seconds and a measured step, so that slow machines do fewer steps.
 """
 import argparse
@@ -9,11 +10,13 @@ import pathlib
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 RUNS = 12  # of a turn: divisible by two, and enough that starting and ending workers shows
 STEPS_TO_TRY = 100
+RUN = ("task.length=64", "task.pairs=4", "task.vocab=8192", "model.width=64", "train.batch=64")
 
 
 def timed(command):
@@ -47,6 +50,26 @@ def two_workers(mneme, directory, repeats, turn_seconds):
     print(f"two workers against one: {one / two:.2f}x ({RUNS} runs of {steps} steps in {one:.1f} s and {two:.1f} s, medians of "
           f"{repeats} turns each; every turn: {' '.join(f'{a / b:.2f}' for a, b in zip(seconds[1], seconds[2]))}); "
           f"checkpoints and final weights {100 * statistics.median(share):.2f} % of the runs' time", flush=True)
+
+
+def one_run(mneme, directory, mixer, seconds, *assignments):
+    """Shares of one run that are not training, and how long it takes until the first step."""
+    with tempfile.TemporaryDirectory(dir=directory) as lab:
+        def train(steps, *more):
+            taken, out = timed([mneme, "train", "--lab", lab, "--json", f"model.mixer={mixer}", *assignments, f"train.steps={steps}", *more])
+            return taken, json.loads(out)["summary"]["times"]
+
+        starts = []
+        for seed in range(5):
+            taken, spent = train(1, f"train.seed={100 + seed}", "train.eval_examples=1", "train.test_examples=1")
+            starts.append(taken - spent["seconds"])
+        _, tried = train(STEPS_TO_TRY)
+        steps = max(STEPS_TO_TRY, int(STEPS_TO_TRY * seconds / tried["training_seconds"]))
+        _, spent = train(steps)
+    share = {name: 100 * spent[f"{name}_seconds"] / spent["seconds"] for name in ("evaluation", "recording", "checkpoint")}
+    print(f"one run of {mixer} ({' '.join(assignments)}, {steps} steps in {spent['seconds']:.1f} s): evaluation {share['evaluation']:.1f} %, "
+          f"metrics and progress {share['recording']:.2f} %, checkpoints {share['checkpoint']:.2f} %, together {sum(share.values()):.1f} % "
+          f"(aim 5 %); begins within {statistics.median(starts):.2f} s ({min(starts):.2f}..{max(starts):.2f}; aim 1.5 s)", flush=True)
 
 
 def fill_lab(mneme, lab, runs, evaluations):
@@ -94,11 +117,15 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=18)
+    parser.add_argument("--quick", action="store_true", help="one repeat, turns of 4 s")
+    if "--quick" in sys.argv:
+        parser.set_defaults(repeats=1, seconds=4)
     options = parser.parse_args()
     mneme = options.build / "mneme"
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         two_workers(mneme, directory, options.repeats, options.seconds)
+        one_run(mneme, directory, "attention", options.seconds, *RUN)
         index_rate(mneme, directory, options.repeats)
         large_study(mneme, directory, options.repeats)
 

@@ -16,7 +16,8 @@ import sys
 import time
 
 # Both pools must be set before torch loads: OpenBLAS and OpenMP otherwise fight for the cores.
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(pool, "1")
 
 import numpy  # noqa: E402
 import torch  # noqa: E402
@@ -65,18 +66,23 @@ class UnknownOption(Exception):
     pass
 
 
+def read_safetensors(path):
+    """The metadata and the tensors of a file."""
+    with open(path, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header, data = json.loads(file.read(size)), file.read()
+    about, tensors = header.pop("__metadata__"), {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        values = numpy.frombuffer(data[begin:end], DTYPES[entry["dtype"]]).reshape(entry["shape"])
+        tensors[name] = torch.from_numpy(values.copy())
+    return about, tensors
+
+
 class Case:
     def __init__(self, path, forms=MIXERS):
-        with open(path, "rb") as file:
-            (size,) = struct.unpack("<Q", file.read(8))
-            header, data = json.loads(file.read(size)), file.read()
-        about = header.pop("__metadata__")
+        about, self.tensors = read_safetensors(path)
         self.mixer, self.options = about["mixer"], json.loads(about["config"])
-        self.tensors = {}
-        for name, entry in header.items():
-            begin, end = entry["data_offsets"]
-            values = numpy.frombuffer(data[begin:end], DTYPES[entry["dtype"]]).reshape(entry["shape"])
-            self.tensors[name] = torch.from_numpy(values.copy())
         if self.mixer not in forms:
             sys.exit(f"{path}: no plain version of '{self.mixer}', expected one of {', '.join(forms)}")
         for option, values in KNOWN.get(self.mixer, {}).items():

@@ -64,13 +64,19 @@ std::int64_t RunConfig::state() const {
   return total;
 }
 
-double RunConfig::forward_flops_per_example() const {
+std::map<std::string, double> RunConfig::forward_flops_by_part() const {
   const auto outputs = static_cast<double>(shape.is_signal() ? 1 : shape.classes);
-  double total = 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs;
+  std::map<std::string, double> parts = {{"head", 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs}};
   for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
-    total += mixer(layer).entry->flops(context(layer), mixer(layer).options);
-    if (state_mixer) total += state_mixer.entry->flops(state_context(layer), state_mixer.options);
+    parts[mixer(layer).entry->name] += mixer(layer).entry->flops(context(layer), mixer(layer).options);
+    if (state_mixer) parts[state_mixer.entry->name] += state_mixer.entry->flops(state_context(layer), state_mixer.options);
   }
+  return parts;
+}
+
+double RunConfig::forward_flops_per_example() const {
+  double total = 0;
+  for (const auto& [part, flops] : forward_flops_by_part()) total += flops;
   return total;
 }
 

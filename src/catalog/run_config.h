@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,9 @@ struct RunConfig {
   bool rotates_input(std::int64_t layer) const;
   std::int64_t parameters() const;
   std::int64_t state() const;             // floats per sequence at the task's length, all layers
-  double forward_flops_per_example() const;  // useful work only: asked positions for the head
+  // Useful work of one forward pass (asked positions for the head, half of the causal square): by mixer and "head", and in all.
+  std::map<std::string, double> forward_flops_by_part() const;
+  double forward_flops_per_example() const;
 };
 
 // Throws Error(usage) for anything that is not a complete, consistent run.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/causal_attention.h"
+#include "mixers/operation.h"
 
 namespace mneme {
 namespace {
@@ -13,7 +14,7 @@ kernels::AttentionShape shape_of(const torch::Tensor& qkv, std::int64_t heads) {
           static_cast<std::size_t>(d), static_cast<float>(1.0 / std::sqrt(static_cast<double>(d)))};
 }
 
-class CausalAttention : public torch::autograd::Function<CausalAttention> {
+class CausalAttention : public Operation<CausalAttention> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& input, std::int64_t heads) {
     const torch::Tensor qkv = input.contiguous();

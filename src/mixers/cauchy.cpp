@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "kernels/cauchy.h"
+#include "mixers/operation.h"
 
 namespace mneme {
 namespace {
@@ -14,7 +15,7 @@ using torch::autograd::variable_list;
 double* data(const Tensor& tensor) { return tensor.data_ptr<double>(); }
 
 // All tensors real: the parts of u [V, H, n], a [H, n] and of the sums [V, H, F].
-class CauchySums : public torch::autograd::Function<CauchySums> {
+class CauchySums : public Operation<CauchySums> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& u_re, const Tensor& u_im, const Tensor& a_re,
                                const Tensor& a_im, std::int64_t nodes) {

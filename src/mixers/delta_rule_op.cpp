@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/delta_rule.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -24,7 +25,7 @@ kernels::DeltaRuleInputs inputs(const variable_list& t, bool normalise) {
   return {shape, floats(q), floats(k), floats(v), floats(t[3]), floats(t[4]), scale, normalise};
 }
 
-struct DeltaRule : torch::autograd::Function<DeltaRule> {
+struct DeltaRule : Operation<DeltaRule> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const torch::Tensor& beta,
                                const c10::optional<torch::Tensor>& g, bool normalise, bool keep) {

@@ -3,13 +3,14 @@
 #include <cmath>
 
 #include "kernels/short_conv.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
 namespace {
 
 // No bias is a tensor without elements: in libtorch 1.13 a Function takes no undefined ones.
-class ShortConv : public torch::autograd::Function<ShortConv> {
+class ShortConv : public Operation<ShortConv> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& input,
                                const torch::Tensor& weight, const torch::Tensor& bias, std::int64_t ahead) {
@@ -44,7 +45,7 @@ class ShortConv : public torch::autograd::Function<ShortConv> {
 };
 
 // The input itself, with a gradient of zero.
-class ZeroGradient : public torch::autograd::Function<ZeroGradient> {
+class ZeroGradient : public Operation<ZeroGradient> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) { return x.clone(); }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "kernels/diagonal_kernel.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -12,7 +13,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Arguments and gradients are [n, H]: the kernel runs along the channels.
-class DiagonalKernel : public torch::autograd::Function<DiagonalKernel> {
+class DiagonalKernel : public Operation<DiagonalKernel> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& w_re, const Tensor& w_im, const Tensor& pole_re,
                         const Tensor& pole_im, std::int64_t length) {

@@ -1,6 +1,7 @@
 #include "mixers/gated_norm_op.h"
 
 #include "kernels/gated_norm.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 
@@ -22,7 +23,7 @@ kernels::GatedNorm kernel_input(const variable_list& saved, double eps, bool bef
           weight.defined() && extent(weight, 0) == C, rows, before};
 }
 
-class Norm : public torch::autograd::Function<Norm> {
+class Norm : public Operation<Norm> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x, const c10::optional<torch::Tensor>& weight,
                                const c10::optional<torch::Tensor>& gate, double eps, bool before) {

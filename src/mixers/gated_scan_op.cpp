@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/gated_scan.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 
@@ -27,7 +28,7 @@ kernels::GatedScanInput kernel_input(const variable_list& x) {
           .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g)};
 }
 
-class GatedScan : public torch::autograd::Function<GatedScan> {
+class GatedScan : public Operation<GatedScan> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const c10::optional<torch::Tensor>& decay, bool differentiable) {

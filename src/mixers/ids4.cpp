@@ -4,6 +4,7 @@
 
 #include "kernels/matrix_scan.h"
 #include "mixers/linear.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -14,7 +15,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // m [B, L, N, N] -> the products of the first t matrices.
-class MatrixScan : public torch::autograd::Function<MatrixScan> {
+class MatrixScan : public Operation<MatrixScan> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& m_in) {
     const Tensor m = m_in.contiguous();

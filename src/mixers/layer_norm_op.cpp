@@ -1,6 +1,7 @@
 #include "mixers/layer_norm_op.h"
 
 #include "kernels/layer_norm.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 #include "mixers/weight_gradient.h"
@@ -18,7 +19,7 @@ kernels::LayerNorm kernel_norm(const Tensor& x, const Tensor& weight, const Tens
 }
 
 // Returns the norm, and the sum if there is one.
-class AddAndNorm : public torch::autograd::Function<AddAndNorm> {
+class AddAndNorm : public Operation<AddAndNorm> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& first, const c10::optional<Tensor>& second,
                                const Tensor& weight, const Tensor& bias, double eps) {

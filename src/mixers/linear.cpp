@@ -1,6 +1,7 @@
 #include "mixers/linear.h"
 
 #include "kernels/linear.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 #include "mixers/weight_gradient.h"
@@ -16,7 +17,7 @@ kernels::LinearShape shape_of(const torch::Tensor& x, const torch::Tensor& weigh
   return {static_cast<std::size_t>(x.numel()) / in, in, extent(weight, 0)};
 }
 
-class LinearMap : public torch::autograd::Function<LinearMap> {
+class LinearMap : public Operation<LinearMap> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input, const torch::Tensor& matrix,
                                const c10::optional<torch::Tensor>& bias) {

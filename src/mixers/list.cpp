@@ -70,8 +70,12 @@ constexpr Builder kBuilders[] = {
 
 MixerPointer build_mixer(const MixerEntry& entry, const MixerContext& context, const Options& options) {
   entry.validate(context, options);
-  for (const Builder& builder : kBuilders)
-    if (entry.name == builder.name) return builder.build(context, options);
+  for (const Builder& builder : kBuilders) {
+    if (entry.name != builder.name) continue;
+    MixerPointer mixer = builder.build(context, options);
+    mixer->name_in_catalog = entry.name;
+    return mixer;
+  }
   throw Error(ErrorKind::internal, "mixers/list.cpp", fmt::format("'{}' is in the catalog but cannot be built", entry.name));
 }
 

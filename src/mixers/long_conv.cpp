@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "kernels/long_conv.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -17,7 +18,7 @@ kernels::LongConvSizes sizes_of(const torch::Tensor& x, const torch::Tensor& ker
   return {size(x.size(0)), size(x.size(1)), size(kernel.size(0)), size(kernel.size(1))};
 }
 
-class LongConv : public torch::autograd::Function<LongConv> {
+class LongConv : public Operation<LongConv> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_in, const torch::Tensor& kernel_in) {
     const torch::Tensor x = x_in.contiguous(), kernel = kernel_in.contiguous();

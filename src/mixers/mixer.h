@@ -25,6 +25,9 @@ class Mixer : public torch::nn::Module {
   // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
   virtual torch::Tensor forward(const torch::Tensor& x, Pass& pass) = 0;
 
+  // Its name in the catalog, under which it stands in a profile.
+  std::string name_in_catalog;
+
   // The recurrent form, equal to forward token by token: step(state, x [B, D]) -> [B, D].
   virtual bool has_step() const { return false; }
   virtual MixerState initial_state(std::int64_t batch) const;

@@ -1,6 +1,7 @@
 #include "mixers/mlp_op.h"
 
 #include "kernels/mlp.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 #include "mixers/weight_gradient.h"
@@ -21,7 +22,7 @@ kernels::Mlp kernel_input(const Tensor& x, const Tensor& weight1, const Tensor& 
           weight2.data_ptr<float>(), bias2.data_ptr<float>()};
 }
 
-class GeluMlp : public torch::autograd::Function<GeluMlp> {
+class GeluMlp : public Operation<GeluMlp> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight1, const Tensor& bias1,
                         const Tensor& weight2, const Tensor& bias2) {

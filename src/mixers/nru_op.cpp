@@ -1,6 +1,7 @@
 #include "mixers/nru_op.h"
 
 #include "kernels/nru_cell.h"
+#include "mixers/operation.h"
 
 namespace mneme {
 namespace {
@@ -32,7 +33,7 @@ kernels::NruSizes sizes_of(const std::vector<std::int64_t>& shape, std::int64_t 
 
 std::vector<std::int64_t> numbers(const NruShape& shape) { return {shape.hidden, shape.memory, shape.heads, shape.side}; }
 
-class NruLayer : public torch::autograd::Function<NruLayer> {
+class NruLayer : public Operation<NruLayer> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& o_in, const Tensor& W, const Tensor& U,
                         const Tensor& gain, const Tensor& shift, std::vector<std::int64_t> shape, bool relu, bool norm) {
@@ -83,7 +84,7 @@ class NruLayer : public torch::autograd::Function<NruLayer> {
   }
 };
 
-class NruPlainLayer : public torch::autograd::Function<NruPlainLayer> {
+class NruPlainLayer : public Operation<NruPlainLayer> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& W, std::vector<std::int64_t> shape) {
     const std::int64_t L = a_in.size(0), B = a_in.size(1), H = shape[0];

@@ -1,6 +1,7 @@
 #include "mixers/recurrent_op.h"
 
 #include "kernels/recurrent_cells.h"
+#include "mixers/operation.h"
 
 namespace mneme {
 namespace {
@@ -39,7 +40,7 @@ void add_from_later(Tensor dh, const Sequence& dy, const Sequence& db, const Ten
   else torch::addmm_out(dh, dy.step[t], db.step[t + 1], weight);
 }
 
-class RnnLayer : public torch::autograd::Function<RnnLayer> {
+class RnnLayer : public Operation<RnnLayer> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& weight, bool relu) {
     const Sequence a(a_in.contiguous());
@@ -68,7 +69,7 @@ class RnnLayer : public torch::autograd::Function<RnnLayer> {
   }
 };
 
-class LstmLayer : public torch::autograd::Function<LstmLayer> {
+class LstmLayer : public Operation<LstmLayer> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& weight) {
     const Sequence a(a_in.contiguous());
@@ -99,7 +100,7 @@ class LstmLayer : public torch::autograd::Function<LstmLayer> {
   }
 };
 
-class GruLayer : public torch::autograd::Function<GruLayer> {
+class GruLayer : public Operation<GruLayer> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& weight, const Tensor& bias_n) {
     const Sequence a(a_in.contiguous());

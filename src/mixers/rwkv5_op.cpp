@@ -1,6 +1,7 @@
 #include "mixers/rwkv5_op.h"
 
 #include "kernels/rwkv5.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -16,7 +17,7 @@ kernels::Rwkv5Inputs inputs(const variable_list& t) {
   return {{size(0), size(1), size(2), size(3)}, floats(t[0]), floats(t[1]), floats(t[2]), floats(t[3]), floats(t[4])};
 }
 
-struct Rwkv5Scan : torch::autograd::Function<Rwkv5Scan> {
+struct Rwkv5Scan : Operation<Rwkv5Scan> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& r, const torch::Tensor& k,
                                const torch::Tensor& v, const torch::Tensor& d, const torch::Tensor& u, bool keep) {
     variable_list saved = {r.contiguous(), k.contiguous(), v.contiguous(), d.contiguous(), u.contiguous()};

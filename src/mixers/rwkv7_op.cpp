@@ -1,6 +1,7 @@
 #include "mixers/rwkv7_op.h"
 
 #include "kernels/rwkv7.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -16,7 +17,7 @@ kernels::Rwkv7Inputs inputs(const variable_list& t) {
   return {{size(0), size(1), size(2), size(3)}, floats(t[0]), floats(t[1]), floats(t[2]), floats(t[3]), floats(t[4]), floats(t[5])};
 }
 
-struct Rwkv7Scan : torch::autograd::Function<Rwkv7Scan> {
+struct Rwkv7Scan : Operation<Rwkv7Scan> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& r, const torch::Tensor& w,
                                const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& a,
                                const torch::Tensor& b, bool keep) {

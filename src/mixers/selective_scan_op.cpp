@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/selective_scan.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 
@@ -19,7 +20,7 @@ kernels::SelectiveScanInput kernel_input(const variable_list& v) {
           .D = v[5].data_ptr<float>(), .z = rows_of(v[6])};
 }
 
-class SelectiveScan : public torch::autograd::Function<SelectiveScan> {
+class SelectiveScan : public Operation<SelectiveScan> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& u, const torch::Tensor& pre,
                                const torch::Tensor& A, const torch::Tensor& Bm, const torch::Tensor& Cm,

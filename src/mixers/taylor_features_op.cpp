@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/taylor_features.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 
@@ -15,7 +16,7 @@ using torch::autograd::variable_list;
 
 std::size_t rows(const torch::Tensor& x) { return static_cast<std::size_t>(x.numel() / x.size(-1)); }
 
-class TaylorFeatures : public torch::autograd::Function<TaylorFeatures> {
+class TaylorFeatures : public Operation<TaylorFeatures> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input) {
     const torch::Tensor x = input.contiguous();

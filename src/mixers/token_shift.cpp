@@ -1,6 +1,7 @@
 #include "mixers/token_shift.h"
 
 #include "kernels/token_blend.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
 
@@ -18,7 +19,7 @@ kernels::TokenBlend kernel_input(const variable_list& saved) {
   return in;
 }
 
-class Blends : public torch::autograd::Function<Blends> {
+class Blends : public Operation<Blends> {
  public:
   static variable_list forward(AutogradContext* context, const torch::Tensor& x, const torch::Tensor& shares) {
     const variable_list saved = {x.contiguous(), shares};

@@ -1,6 +1,7 @@
 #include "mixers/wkv_op.h"
 
 #include "kernels/wkv.h"
+#include "mixers/operation.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -9,7 +10,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct Wkv : torch::autograd::Function<Wkv> {
+struct Wkv : Operation<Wkv> {
   static torch::Tensor forward(AutogradContext* context, torch::Tensor k, torch::Tensor v, torch::Tensor w,
                                torch::Tensor u, bool keep) {
     k = k.contiguous(), v = v.contiguous(), w = w.contiguous(), u = u.contiguous();

@@ -19,6 +19,7 @@ Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> block
 }
 
 torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
+  const Part part("norms, residual");
   Stream stream{walk.dropout(embedded, embed_dropout_), {}};
   for (const auto& block : blocks_) {
     if (block == blocks_.back()) walk.enter_last_layer();

@@ -6,11 +6,13 @@
 
 #include "core/error.h"
 #include "kernels/embedding.h"
+#include "mixers/operation.h"
+#include "mixers/profile.h"
 
 namespace mneme {
 namespace {
 
-class Lookup : public torch::autograd::Function<Lookup> {
+class Lookup : public Operation<Lookup> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& table,
                                const torch::Tensor& tokens) {
@@ -84,6 +86,7 @@ torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Ten
 }
 
 torch::Tensor Embeddings::forward(const torch::Tensor& input, Pass& pass, std::int64_t start) {
+  const Part part("embedding");
   const torch::Tensor x = embed(input);
   const bool added =
       shape_.positions == "learned" || shape_.positions == "sinusoidal" || shape_.positions == "relative";

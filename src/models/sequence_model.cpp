@@ -74,6 +74,7 @@ torch::Tensor SequenceModel::step(ModelState& state, const torch::Tensor& input)
 }
 
 torch::Tensor SequenceModel::read_out(const torch::Tensor& hidden) {
+  const Part part("head");
   const torch::Tensor out = torch::linear(hidden, output_matrix(), head_bias_);
   return is_signal_ ? out.squeeze(-1) : out;
 }
@@ -98,7 +99,9 @@ std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
   for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) blocks.push_back(build_block(run, layer));
   auto backbone = std::make_shared<Backbone>(
       width, std::move(blocks),
-      BackboneOptions{run.model.text("final_norm"), run.model.real("embed_dropout"), run.model.real("resid_dropout")});
+      BackboneOptions{.final_norm = run.model.text("final_norm"),
+                      .embed_dropout = run.model.real("embed_dropout"),
+                      .resid_dropout = run.model.real("resid_dropout")});
   auto embeddings = std::make_shared<Embeddings>(embedding_shape(run));
   return std::make_shared<SequenceModel>(
       std::move(embeddings), std::move(backbone),

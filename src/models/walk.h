@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mixers/mixer.h"
+#include "mixers/profile.h"
 
 namespace mneme {
 
@@ -32,6 +33,7 @@ class Walk {
   Walk(Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
 
   torch::Tensor mix(Mixer& mixer, const torch::Tensor& x) {
+    const Part part(mixer.name_in_catalog);
     return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
   }
 

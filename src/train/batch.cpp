@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "mixers/profile.h"
 
 namespace mneme {
 
 Batch make_batch(const ExampleSource& source, const TaskShape& shape, std::span<const std::uint64_t> indices) {
   check(!shape.is_signal(), "a token task");
+  const Part part("data");
   const auto length = static_cast<std::size_t>(shape.length);
   Batch batch;
   batch.tokens = torch::empty({static_cast<std::int64_t>(indices.size()), shape.length}, torch::kInt32);
@@ -29,6 +31,7 @@ ExampleOrder::ExampleOrder(std::int64_t examples, std::int64_t batch, std::uint6
     : examples_(examples), batch_(batch), key_(stream_key(order_seed, "order")) {}
 
 std::vector<std::uint64_t> ExampleOrder::indices(std::int64_t step) {
+  const Part part("data");
   std::vector<std::uint64_t> result;
   if (examples_ == 0) {
     for (std::int64_t i = 0; i < batch_; ++i) result.push_back(static_cast<std::uint64_t>(step * batch_ + i));

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "kernels/adamw.h"
+#include "mixers/profile.h"
 
 namespace mneme {
 
@@ -29,6 +30,7 @@ Optimiser::Optimiser(FlatParameters& parameters, const Options& train)
       train_(train) {}
 
 double Optimiser::update(std::int64_t step) {
+  const Part part("optimiser");
   const float* gradients = parameters_.gradients.data_ptr<float>();
   double norm = 0, scale = 1;
   if (const double clip = train_.real("clip"); clip > 0) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mixers/profile.h"
 #include "tasks/phase_tests.h"
 #include "train/objective.h"
 
@@ -58,6 +59,7 @@ class SignalObjective : public Objective {
 
  private:
   SignalBatch make(Split split, std::span<const std::uint64_t> indices) const {
+    const Part part("data");
     const ExampleSource source(task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split);
     const std::int64_t B = static_cast<std::int64_t>(indices.size()), L = run_.shape.length;
     SignalBatch batch{torch::empty({B, L}), torch::empty({B, L})};
@@ -72,6 +74,7 @@ class SignalObjective : public Objective {
   }
 
   torch::Tensor summed_loss(const torch::Tensor& output, const torch::Tensor& targets) const {
+    const Part part("head");
     if (squared_) return torch::mse_loss(output, targets, torch::Reduction::Sum);
     return torch::binary_cross_entropy_with_logits(output, targets, {}, {}, torch::Reduction::Sum);
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "mixers/profile.h"
 #include "models/initialise.h"
 #include "train/generalisation.h"
 #include "train/signals.h"
@@ -30,8 +31,13 @@ Trainer::Trainer(const RunConfig& run)
   objective_ = make_objective(run, *task_, *model_);
 }
 
-Progress Trainer::step() {
+void Trainer::clear_gradients() {
+  const Part part("optimiser");
   parameters_->gradients.zero_();
+}
+
+Progress Trainer::step() {
+  clear_gradients();
   const std::vector<std::uint64_t> indices = order_.indices(position_.step);
   const BatchScore score = objective_->accumulate(indices, static_cast<std::uint64_t>(position_.step));
   optimiser_->update(position_.step);

@@ -65,6 +65,7 @@ class Trainer {
     static Position from_json(const Json& json);
   };
 
+  void clear_gradients();
   bool evaluate_validation(TrainObserver& observer);  // false if the model is no longer finite
   // Why training need not go on: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has
   // passed without train.give_up_below), or "".

@@ -10,7 +10,7 @@
 #include "mixers/mixer.h"
 #include "models/initialise.h"
 #include "train/sgemm.h"
-#include "train/timing.h"
+#include "core/timing.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
 
@@ -118,7 +118,7 @@ void carry_out_bench_mixer(const Json& request) {
     entry.validate(context, options);
     rows.push_back(measure({entry, context, options, batch}, request.value("seconds", 3.0), rows.empty() ? case_file : ""));
   }
-  const double square = sgemm_rate(1024, 1024, 1024, 0.5);
+  const double square = sgemm_rate(GemmShape{1024, 1024, 1024}, 0.5);
   for (Json& row : rows) row["mfu_square"] = row["useful_flops"].get<double>() / square;
   Json result = {{"mixer", entry.name},         {"family", entry.family}, {"options", options.values()},
                  {"width", width},              {"batch", batch},         {"rows", rows},

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/json.h"
 #include "worker/bench_mixer_request.h"
-#include "worker/bench_request.h"
+#include "worker/bench_train_request.h"
 #include "worker/check_request.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
@@ -65,15 +65,15 @@ bool carry_out(const std::string& line) {
       carry_out_measure(request);
     } else if (kind == "verify") {
       carry_out_verify(request);
-    } else if (kind == "bench") {
-      carry_out_bench(request);
+    } else if (kind == "bench_train") {
+      carry_out_bench_train(request);
     } else if (kind == "check") {
       carry_out_check(request);
     } else if (kind == "bench_mixer") {
       carry_out_bench_mixer(request);
     } else {
       throw Error(ErrorKind::usage, "request",
-                  "unknown request '" + kind + "', expected run, measure, verify, check, bench or bench_mixer");
+                  "unknown request '" + kind + "', expected run, measure, verify, check, bench_train or bench_mixer");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});

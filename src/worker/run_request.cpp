@@ -35,19 +35,27 @@ class Recorder : public TrainObserver {
       : run_(run), writer_(writer), first_step_(first_step), earlier_(seconds), clock_(clock) {}
 
   void on_step(const Progress& progress) override {
+    spend(training_);
     last_ = progress;
     tell_progress(progress.step == run_.train.integer("steps"));
+    spend(recording_);
   }
 
-  void on_evaluating() override { tell_progress(false); }
+  void on_evaluating() override {
+    spend(evaluation_);
+    tell_progress(false);
+    spend(recording_);
+  }
 
   void on_metric(std::int64_t step, const Json& values) override {
+    spend(evaluation_);
     const Json metric = {{"step", step},
                          {"split", "validation"},
                          {"values", values},
                          {"times", {{"seconds", earlier_ + seconds_since(start_)}}}};
     writer_.append_metric(metric);
     send("metric", metric);
+    spend(recording_);
   }
 
   bool wants_checkpoint() override { return clock_.due(seconds_since(start_)); }
@@ -56,12 +64,17 @@ class Recorder : public TrainObserver {
     const double now = seconds_since(start_);
     clock_.saved(now - seconds, now);
     send("checkpoint", {{"step", step}, {"seconds", seconds}});
+    spend(checkpoints_);
   }
 
   bool wants_stop() override { return stop_requested(); }
 
-  Json times() const {
+  Json times() {
+    spend(evaluation_);  // the last test
     return {{"seconds", earlier_ + seconds_since(start_)},
+            {"training_seconds", training_},
+            {"evaluation_seconds", evaluation_},
+            {"recording_seconds", recording_},
             {"checkpoints", clock_.count()},
             {"checkpoint_seconds", clock_.spent()},
             {"tokens_per_second", tokens_per_second()},
@@ -74,6 +87,12 @@ class Recorder : public TrainObserver {
   }
 
  private:
+  // Adds the time since the last call to an account.
+  void spend(double& account) {
+    account += seconds_since(mark_);
+    mark_ = Clock::now();
+  }
+
   void tell_progress(bool due) {
     if (!due && seconds_since(last_progress_) < kProgressPeriod) return;
     last_progress_ = Clock::now();
@@ -95,7 +114,8 @@ class Recorder : public TrainObserver {
   Progress last_{.step = first_step_};
   double earlier_;
   CheckpointClock clock_;
-  Clock::time_point start_ = Clock::now(), last_progress_;
+  Clock::time_point start_ = Clock::now(), last_progress_, mark_ = start_;
+  double training_ = 0, evaluation_ = 0, recording_ = 0, checkpoints_ = 0;  // seconds of this process
 };
 
 // The metrics up to the checkpoint, as it remembers them; their times from the file, where they survived.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "cli/app_testing.h"
 #include "cli/command.h"
@@ -86,6 +88,9 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
       {{"verify", "/tmp"}, 3, "is a directory"},
       {{"verify", file, "--tolerance", "0"}, 2, "[--tolerance]"},
       {{"bench", "--seconds", "0"}, 2, "[--seconds]"},
+      {{"bench", "train", "--seconds", "-1"}, 2, "[--seconds]"},
+      {{"bench", "train", "model.mixer=mamab"}, 2, "unknown mixer 'mamab', did you mean 'mamba'?"},
+      {{"bench", "train", "task.name=counting", "--save-case", file}, 2, "[--save-case] got a signal task"},
       {{"bench", "mixer"}, 2, "mixer"},
       {{"bench", "mixer", "mamab"}, 2, "unknown mixer 'mamab', did you mean 'mamba'?"},
       {{"bench", "mixer", "mamba", "d_stat=4"}, 2, "unknown key 'd_stat', did you mean 'd_state'?"},
@@ -188,6 +193,48 @@ TEST_F(App, ListsAndSamplesAreDocuments) {
   EXPECT_EQ(json({"show", "mixer", "attention"})["name"], "attention");
   EXPECT_EQ(json({"show", "task", "mqar"})["name"], "mqar");
   EXPECT_EQ(json({"sample", "mqar", "length=8", "pairs=1", "vocab=16", "--n", "2"})["examples"].size(), 2u);
+}
+
+TEST_F(App, BenchTrainSplitsAStepIntoParts) {
+  const std::string file = (sample.directory / "case.safetensors").string();
+  const Json result = json(joined({"bench", "train", "--seconds", "0.01", "--profile", "--save-case", file}, kTiny));
+  for (const char* key : {"tokens_per_second", "step_seconds", "step_thread_seconds", "useful_flop", "useful_flops",
+                          "sgemm_square_flops", "sgemm_model_flops", "mfu_square", "mfu_model", "tensor_bytes", "resident_bytes"})
+    EXPECT_GT(result.at(key).get<double>(), 0) << key;
+  EXPECT_TRUE(std::filesystem::exists(file));
+
+  double share = 0, flop = 0, of_operations = 0;
+  std::set<std::string> names;
+  for (const Json& part : result["parts"]) {
+    names.insert(part["part"].get<std::string>());
+    share += part["share"].get<double>();
+    flop += part.value("useful_flop", 0.0);
+    double kinds = 0;
+    for (const auto& [kind, seconds] : part["kinds"].items()) kinds += seconds.get<double>();
+    EXPECT_NEAR(kinds, part["seconds"].get<double>(), 1e-9) << part;
+    EXPECT_NEAR(part["forward"].get<double>() + part["backward"].get<double>(), part["seconds"].get<double>(), 1e-9) << part;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"attention", "data", "embedding", "head", "mlp", "norms, residual", "optimiser", "rest"}));
+  EXPECT_NEAR(share, 1.0, 1e-9);
+  EXPECT_NEAR(flop, result["useful_flop"].get<double>(), 1e-6 * flop);
+  for (const Json& row : result["operations"]) {
+    EXPECT_TRUE(names.contains(row["part"].get<std::string>())) << row;
+    of_operations += row["share"].get<double>();
+  }
+  EXPECT_NEAR(of_operations, 1.0, 1e-9);
+}
+
+TEST_F(App, BenchAloneIsBenchTrain) {
+  const ProcessResult bare = mneme(joined({"bench", "--seconds", "0.01"}, kTiny));
+  const ProcessResult named = mneme(joined({"bench", "train", "--profile", "--seconds", "0.01"}, kTiny));
+  for (const ProcessResult& result : {bare, named}) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    for (const char* text : {"tokens per second", "useful work is", "memory", "norms, residual", "optimiser"})
+      EXPECT_THAT(result.out, HasSubstr(text));
+  }
+  EXPECT_THAT(bare.out, Not(HasSubstr("operation")));
+  EXPECT_THAT(named.out, HasSubstr("operation"));
+  EXPECT_THAT(mneme({"bench", "train", "--help"}).out, HasSubstr("--profile"));
 }
 
 TEST_F(App, BenchMixerMeasuresEachLengthAndSavesItsWorkload) {

@@ -141,5 +141,28 @@ TEST(SequenceModel, DropoutActsInTrainingOnlyAndRepeats) {
   }
 }
 
+// The options of the stack were once filled in by position: a dropout became the eps of the last norm.
+TEST(SequenceModel, EachDropoutIsDroppedInTrainingAndChangesNothingElse) {
+  const torch::NoGradGuard guard;
+  const torch::Tensor tokens = torch::randint(0, 16, {2, 8}, torch::kInt32);
+  const torch::Tensor expected = hidden(*initialised_model(tiny_run("")), tokens);
+  for (const char* option : {"embed_dropout = 0.5", "resid_dropout = 0.5"}) {
+    const auto model = initialised_model(tiny_run(option));
+    EXPECT_TRUE(torch::equal(hidden(*model, tokens), expected)) << option;
+    EXPECT_FALSE(torch::equal(hidden(*model, tokens, Pass::training(1, 0, 0)), expected)) << option;
+  }
+}
+
+TEST(SequenceModel, TheLastNormHasTheEpsOfTheOthers) {
+  const torch::NoGradGuard guard;
+  const auto model = initialised_model(tiny_run("state_mixer = 'none'\nlayers = 1\npositions = 'none'"));
+  // A stack without a word to say: the last norm reads the embedding.
+  for (const auto& item : model->named_parameters())
+    if (item.key().find("out_proj") != std::string::npos) item.value().zero_();
+  const torch::Tensor tokens = torch::arange(16, torch::kInt32).view({2, 8});
+  const torch::Tensor table = model->output_matrix();
+  EXPECT_TRUE(torch::allclose(hidden(*model, tokens).flatten(0, 1), torch::layer_norm(table, {8}, {}, {}, 1e-5), 1e-5, 1e-6));
+}
+
 }  // namespace
 }  // namespace mneme

@@ -51,7 +51,7 @@ TEST(Worker, AnswersARequest) {
 
 TEST(Worker, AFailedRequestIsTheErrorItDescribes) {
   try {
-    ask_worker(kWorker, {{"request", "bench"}, {"config", {{"model", {{"mixer", "atention"}}}}}}, "measured",
+    ask_worker(kWorker, {{"request", "bench_train"}, {"config", {{"model", {{"mixer", "atention"}}}}}}, "measured",
                [](const Json&) {});
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {

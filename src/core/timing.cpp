@@ -1,4 +1,4 @@
-#include "train/timing.h"
+#include "core/timing.h"
 
 #include <time.h>
 

@@ -1,0 +1,10 @@
+// The request "bench_train": training speed of one configuration, its parts, and the machine's own limit.
+#pragma once
+
+#include "core/json.h"
+
+namespace mneme {
+
+void carry_out_bench_train(const Json& request);
+
+}  // namespace mneme
