@@ -29,6 +29,8 @@ bool disagrees(const MatrixCell& cell) { return cell.paper && *cell.paper != cel
 
 // More columns than this are drawn narrow, or the figure would be wider than a page.
 constexpr std::size_t kWideColumns = 8;
+// Characters that a wide column has room for beside its neighbours.
+constexpr std::size_t kLongestLine = 12;
 
 Json cell_data(const Matrix& matrix, bool wide) {
   Json data = Json::array();
@@ -47,6 +49,25 @@ Json cell_data(const Matrix& matrix, bool wide) {
   return data;
 }
 
+// Of the labels of columns, which are broken at their commas.
+struct LabelLines {
+  std::size_t most = 0, longest = 0;
+};
+
+LabelLines label_lines(const std::vector<std::string>& columns) {
+  LabelLines result;
+  for (const std::string& column : columns) {
+    std::size_t lines = 0;
+    for (std::size_t begin = 0; begin <= column.size(); ++lines) {
+      const std::size_t end = std::min(column.find(", ", begin), column.size());
+      result.longest = std::max(result.longest, end - begin);
+      begin = end + 2;
+    }
+    result.most = std::max(result.most, lines);
+  }
+  return result;
+}
+
 Json figure_of(const Matrix& matrix, const std::vector<std::string>& lines, const std::string& title) {
   if (matrix.cells.empty()) return empty_figure(title, lines, "no runs yet");
   const bool wide = matrix.columns.size() <= kWideColumns;
@@ -55,12 +76,10 @@ Json figure_of(const Matrix& matrix, const std::vector<std::string>& lines, cons
   Json figure = figure_head(title, lines);
   Json axis = {{"title", nullptr},      {"orient", "top"}, {"labelFontSize", 11}, {"ticks", false},
                {"labelOverlap", false}, {"domain", false}, {"labelLimit", 320}};
-  if (wide) {
+  const LabelLines label = label_lines(matrix.columns);
+  if (wide && label.longest <= kLongestLine) {
     // The first of several lines stands where a single one would: the others need room below.
-    const auto lines_of = [](const std::string& name) { return 1 + std::count(name.begin(), name.end(), ','); };
-    long most = 1;
-    for (const std::string& column : matrix.columns) most = std::max<long>(most, lines_of(column));
-    axis.update({{"labelAngle", 0}, {"labelExpr", "split(datum.label, ', ')"}, {"labelPadding", 14 * most - 9}});
+    axis.update({{"labelAngle", 0}, {"labelExpr", "split(datum.label, ', ')"}, {"labelPadding", 14 * label.most - 9}});
   } else {
     axis.update({{"labelAngle", -50}, {"labelAlign", "left"}});
   }

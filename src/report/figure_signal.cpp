@@ -152,12 +152,14 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   const std::vector<Shown> shown = shown_runs(cells);
   const std::string title = figure_title(subject, options);
   const std::vector<std::string> lines{setup_line(rows), counts_text(cells.counts, "a model", subject.scale)};
+  const std::vector<std::string> wanted = options.texts("signals");
   std::map<std::string, std::size_t> signals;
   Table table{
       .columns = {{"model"}, {"run"}, {"seed", Align::right}, {"rate", Align::right}, {"validation %", Align::right}},
       .rows = {}};
   for (const Shown& one : shown) {
-    for (const auto& [name, trace] : one.traces) ++signals[name];
+    for (const auto& [name, trace] : one.traces)
+      if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end()) ++signals[name];
     table.rows.push_back({one.name, one.row->run, seed_text(*one.row), format_rate(learning_rate(*one.row)),
                           format_percent(counted_validation_accuracy(*one.row))});
   }
@@ -185,6 +187,7 @@ FigureKind signal_kind() {
   return {.name = "signal",
           .summary = "what a model puts out over a signal, a panel for each model",
           .options = {title_field(), panels_field({"model.width", "model.layers"}),
+                      texts_field("signals", Json::array(), "names of those that are drawn; empty: all that were kept"),
                       integer_field("steps", 400, 2, 1e6, "of the signal, at most")},
           .needs_traces = true,
           .build = build};
