@@ -4,6 +4,7 @@
 
 #include "cli/app_testing.h"
 #include "cli/reproductions.h"
+#include "support/places.h"
 #include "support/slow.h"
 
 namespace mneme {
@@ -27,7 +28,7 @@ TEST_F(AppReproduce, RunsDrawsAndJudgesAnItem) {
   EXPECT_THAT(result.out, HasSubstr("B.ids4: 1 not enough runs"));
   EXPECT_THAT(read_file(sample.lab.reports() / "memory-ids4-smoke" / "report.html"), HasSubstr("IDS4 cannot be trained"));
   // What was kept is judged and drawn again, in a lab that has no runs.
-  const ProcessResult again = run_process({MNEME_BINARY_DIR "/mneme", "reproduce", "B.ids4", "--scale", "smoke", "--results",
+  const ProcessResult again = run_process({binary_directory() + "/mneme", "reproduce", "B.ids4", "--scale", "smoke", "--results",
                                            kept.string(), "--lab", (sample.lab.root() / "other").string()});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("B.ids4: 1 not enough runs"));

@@ -9,6 +9,7 @@
 
 #include "cli/app_testing.h"
 #include "core/safetensors.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -100,7 +101,7 @@ TEST_F(AppRuns, ReindexReportsDamageAndGoesOn) {
 
 TEST_F(AppRuns, CtrlCLeavesAResumableRun) {
   LineProcess process(
-      {.argv = joined(joined({MNEME_BINARY_DIR "/mneme", "train", "--lab", sample.lab.root().string()}, kTiny),
+      {.argv = joined(joined({binary_directory() + "/mneme", "train", "--lab", sample.lab.root().string()}, kTiny),
                       {"train.steps=1000000"}),
        .environment = {},
        .own_group = true});

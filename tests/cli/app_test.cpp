@@ -8,6 +8,7 @@
 
 #include "cli/app_testing.h"
 #include "cli/command.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -151,7 +152,7 @@ TEST_F(App, APasswordIsNeverPrinted) {
 
 TEST_F(App, AMissingWorkerIsNamed) {
   const ProcessResult result =
-      run_process(joined({"env", "MNEME_WORKER=/nowhere/worker", MNEME_BINARY_DIR "/mneme", "train"}, kTiny));
+      run_process(joined({"env", "MNEME_WORKER=/nowhere/worker", binary_directory() + "/mneme", "train"}, kTiny));
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.err, HasSubstr("/nowhere/worker"));
 }
@@ -166,13 +167,13 @@ TEST_F(App, AFullDiskStopsWithAClearMessage) {
       run_process({"unshare", "-Urm", "sh", "-c",
                    "mount -t tmpfs -o size=96k tmpfs \"$0\" && exec \"$1\" train --lab \"$0/lab\" model.width=64 "
                    "train.steps=3 train.eval_examples=8 train.test_examples=8 train.batch=4",
-                   disk.string(), MNEME_BINARY_DIR "/mneme"});
+                   disk.string(), binary_directory() + "/mneme"});
   EXPECT_EQ(result.exit_code, 4) << result.out << result.err;
   EXPECT_THAT(result.err + result.out, HasSubstr("No space left on device"));
 }
 
 TEST_F(App, VerifyTellsRightFromWrong) {
-  const std::string good = MNEME_SOURCE_DIR "/tests/golden/mlp-m1.safetensors";
+  const std::string good = source_directory() + "/tests/golden/mlp-m1.safetensors";
   EXPECT_THAT(mneme({"verify", good}).out, HasSubstr("1 of 1 files agree"));
   const ProcessResult strict = mneme({"verify", good, "--tolerance", "1e-12"});
   EXPECT_EQ(strict.exit_code, 6);

@@ -8,6 +8,7 @@
 
 #include "core/subprocess.h"
 #include "store/sample_lab.h"
+#include "support/places.h"
 
 namespace mneme::testing {
 
@@ -24,7 +25,7 @@ class AppTest : public ::testing::Test {
  protected:
   ProcessResult mneme(const std::vector<std::string>& arguments) const {
     return run_process(
-        joined({"env", "MNEME_LAB=" + sample.lab.root().string(), MNEME_BINARY_DIR "/mneme"}, arguments));
+        joined({"env", "MNEME_LAB=" + sample.lab.root().string(), binary_directory() + "/mneme"}, arguments));
   }
   Json json(std::vector<std::string> arguments) const {
     arguments.push_back("--json");

@@ -8,6 +8,7 @@
 #include "cli/study_files.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -60,7 +61,7 @@ TEST(Reproductions, SizesAreCountedWithoutRuns) {
 
 // What docs/results.md says of a claim is what the kept results say.
 TEST(Reproductions, ResultsMdSaysWhatTheKeptResultsSay) {
-  const Path root(MNEME_SOURCE_DIR);
+  const Path root(source_directory());
   const std::string text = read_file(root / "docs/results.md");
   int judged = 0;
   for (const Reproduction& item : reproductions()) {

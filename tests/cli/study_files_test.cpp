@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "support/places.h"
 #include "support/temporary_directory.h"
 
 namespace mneme {
@@ -32,7 +33,7 @@ TEST(StudyFiles, AStudyOfAPaperIsCalledByItsPlace) {
   const Study study = open_study("recall/fig1", {});
   EXPECT_EQ(study.name, "recall/fig1");
   EXPECT_EQ(study.file_name(), "recall-fig1-laptop");
-  EXPECT_EQ(load_study(MNEME_SOURCE_DIR "/studies/recall/fig1.toml").name, "recall/fig1");
+  EXPECT_EQ(load_study(source_directory() + "/studies/recall/fig1.toml").name, "recall/fig1");
 }
 
 TEST(StudyFiles, AnUnknownNameIsAnErrorWithTheNearest) {

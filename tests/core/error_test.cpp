@@ -4,6 +4,7 @@
 
 #include "core/files.h"
 #include "support/expect_error.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -28,7 +29,7 @@ TEST(Error, KindsAreTheDocumentedExitCodes) {
                       {ErrorKind::runs_failed, 5, "runs_failed"},
                       {ErrorKind::mismatch, 6, "mismatch"},
                       {ErrorKind::interrupted, 130, "interrupted"}};
-  const std::string page = read_file(Path(MNEME_SOURCE_DIR) / "docs" / "exit-codes.md");
+  const std::string page = read_file(Path(source_directory()) / "docs" / "exit-codes.md");
   for (const auto& [kind, code, name] : rows) {
     EXPECT_EQ(Error(kind, "", "").exit_code(), code);
     EXPECT_THAT(page, ::testing::HasSubstr("| " + std::to_string(code) + " | " + name + " |"));

@@ -3,12 +3,13 @@
 
 #include "core/files.h"
 #include "report/claims.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
 
 TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
-  const Path root(MNEME_SOURCE_DIR);
+  const Path root(source_directory());
   const std::string text = read_file(root / "CONTRIBUTING.md"), source = read_file(root / "src/mixers/ema.cpp");
   const std::string open = "```cpp\n", close = "\n```";
   const std::size_t begin = text.find(open), end = text.find(close, begin);
@@ -20,7 +21,7 @@ TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
 
 // A line of the table: | `A.window-mamba` | figure 1 | statement | rule | study |.
 TEST(Documents, ClaimsMdHasEveryClaimAndItsRule) {
-  const std::string text = read_file(Path(MNEME_SOURCE_DIR) / "docs/claims.md");
+  const std::string text = read_file(Path(source_directory()) / "docs/claims.md");
   for (const Claim& claim : claim_list()) {
     const std::string line = "| `" + claim.id + "` | " + claim.where + " | " + claim.statement + " | " + claim.rule + " |";
     EXPECT_NE(text.find(line), std::string::npos) << line;

@@ -11,6 +11,7 @@
 
 #include "core/files.h"
 #include "core/text.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -43,7 +44,7 @@ using Sources = std::map<std::string, std::string>;
 
 Sources read_sources() {
   Sources sources;
-  const Path root(MNEME_SOURCE_DIR);
+  const Path root(source_directory());
   for (const char* top : {"src", "bench"}) {
     if (!std::filesystem::exists(root / top)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / top)) {

@@ -44,6 +44,28 @@ TEST_P(Models, HaveAsManyParametersAsTheCatalogSays) {
   for (const Case& c : cases()) EXPECT_EQ(measured_parameters(*build_model(c.run)), c.run.parameters()) << c.name;
 }
 
+// What only positions that are not asked would need is left out, and nothing else: values and all gradients.
+TEST_P(Models, GiveAskedRowsAsIfAllWereMade) {
+  const torch::Tensor rows = torch::tensor({2, 7, 9, 15}, torch::kInt64);
+  for (const Case& c : cases()) {
+    const auto some = initialised_model(c.run), all = initialised_model(c.run);
+    Pass pass = Pass::evaluation();
+    const torch::Tensor few = some->hidden_rows(tokens(), rows, pass);
+    const torch::Tensor chosen = hidden(*all, tokens()).flatten(0, 1).index_select(0, rows);
+    EXPECT_TRUE(torch::allclose(few, chosen, 1e-5, 1e-6)) << c.name;
+    few.square().sum().backward();
+    chosen.square().sum().backward();
+    const auto expected = all->named_parameters();
+    for (const auto& item : some->named_parameters()) {
+      const torch::Tensor &ours = item.value().grad(), &theirs = expected[item.key()].grad();
+      ASSERT_EQ(ours.defined(), theirs.defined()) << c.name << ' ' << item.key();
+      if (!ours.defined()) continue;
+      const double scale = std::max(1.0, theirs.abs().max().item<double>());
+      EXPECT_LE((ours - theirs).abs().max().item<double>(), 1e-5 * scale) << c.name << ' ' << item.key();
+    }
+  }
+}
+
 TEST_P(Models, AreCausalToTheBit) {
   const torch::NoGradGuard guard;
   for (const Case& c : cases()) {

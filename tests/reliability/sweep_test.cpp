@@ -13,6 +13,7 @@
 #include "core/subprocess.h"
 #include "store/index.h"
 #include "store/sample_lab.h"
+#include "support/places.h"
 #include "support/postgres_server.h"
 #include "support/slow.h"
 #include "support/worker_process.h"
@@ -23,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::SampleLab;
 
-const std::string kMneme = MNEME_BINARY_DIR "/mneme";
+const std::string kMneme = binary_directory() + "/mneme";
 
 // Eight short runs that differ in rate, seed and length of training.
 constexpr const char* kStudy = R"(

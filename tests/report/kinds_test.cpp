@@ -12,6 +12,7 @@
 #include "report/figure_samples.h"
 #include "support/expect_error.h"
 #include "support/json_schema.h"
+#include "support/places.h"
 #include "support/temporary_directory.h"
 
 namespace mneme {
@@ -26,7 +27,7 @@ using testing::JsonSchema;
 
 const JsonSchema& vega_lite_schema() {
   static const JsonSchema schema(
-      Json::parse(read_file(Path(MNEME_BINARY_DIR) / "web/npm/node_modules/vega-lite/build/vega-lite-schema.json")));
+      Json::parse(read_file(Path(binary_directory()) / "web/npm/node_modules/vega-lite/build/vega-lite-schema.json")));
   return schema;
 }
 
@@ -40,7 +41,7 @@ TEST_P(Samples, SpecificationIsTheGoldenOne) {
   const FigureReport report = build_sample(GetParam());
   Json made = Json::array();
   for (const ReportFigure& figure : report.figures) made.push_back(figure.specification);
-  const Path file = Path(MNEME_SOURCE_DIR) / "tests/report/golden" / (GetParam().name + ".json");
+  const Path file = Path(source_directory()) / "tests/report/golden" / (GetParam().name + ".json");
   if (std::getenv("MNEME_WRITE_GOLDEN") != nullptr) write_file_atomically(file, made.dump(1) + "\n");
   EXPECT_EQ(Json::parse(read_file(file)), Json::parse(made.dump()));
 }

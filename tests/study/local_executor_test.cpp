@@ -12,6 +12,7 @@
 #include "store/claims.h"
 #include "store/sample_lab.h"
 #include "study/failure_record.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -23,7 +24,7 @@ using ::testing::IsEmpty;
 using testing::sample_run;
 using testing::SampleLab;
 
-const Path kWorker = MNEME_BINARY_DIR "/mneme-worker";
+const Path kWorker = binary_directory() + "/mneme-worker";
 
 std::vector<pid_t> our_children() {
   std::ifstream file("/proc/self/task/" + std::to_string(::getpid()) + "/children");

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "study/study.h"
+#include "support/places.h"
 
 namespace mneme {
 namespace {
@@ -16,7 +17,7 @@ using ::testing::StartsWith;
 
 std::vector<Path> study_files() {
   std::vector<Path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(MNEME_SOURCE_DIR "/studies"))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_directory() + "/studies"))
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

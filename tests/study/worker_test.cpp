@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/error.h"
+#include "support/places.h"
 #include "support/temporary_directory.h"
 
 namespace mneme {
@@ -12,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Path kWorker = MNEME_BINARY_DIR "/mneme-worker";
+const Path kWorker = binary_directory() + "/mneme-worker";
 
 TEST(Worker, TheEnvironmentChoosesAndAMissingOneIsNamed) {
   ::setenv("MNEME_WORKER", kWorker.c_str(), 1);
@@ -41,7 +42,7 @@ TEST(Worker, OnlyEventsAreEvents) {
 
 TEST(Worker, AnswersARequest) {
   std::vector<std::string> events;
-  const std::string file = MNEME_SOURCE_DIR "/tests/golden/mlp-m1.safetensors";
+  const std::string file = source_directory() + "/tests/golden/mlp-m1.safetensors";
   ask_worker(kWorker, {{"request", "verify"}, {"files", {file}}}, "finished", [&](const Json& event) {
     events.push_back(event["event"]);
     EXPECT_TRUE(event.value("ok", true)) << event;

@@ -8,13 +8,14 @@
 #include <thread>
 
 #include "core/subprocess.h"
+#include "support/places.h"
 
 namespace mneme::testing {
 
 class PostgresServer {
  public:
   PostgresServer()
-      : process_({.argv = {"bash", MNEME_SOURCE_DIR "/tests/support/postgres_lab.sh"}, .environment = {}}) {
+      : process_({.argv = {"bash", source_directory() + "/tests/support/postgres_lab.sh"}, .environment = {}}) {
     while (address_.empty() && !process_.exit_code()) {
       for (const std::string& line : process_.receive()) address_ = line;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/subprocess.h"
 #include "store/run_directory.h"
+#include "support/places.h"
 
 namespace mneme::testing {
 
@@ -21,7 +22,7 @@ class WorkerProcess {
  public:
   // `attempt` 0: whatever comes next. A checkpoint after every step.
   WorkerProcess(const RunConfig& run, const RunDirectory& directory, std::int64_t attempt = 0)
-      : process_({.argv = {MNEME_BINARY_DIR "/mneme-worker"},
+      : process_({.argv = {binary_directory() + "/mneme-worker"},
                   .environment = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"},
                   .own_group = true}) {
     process_.send(Json{

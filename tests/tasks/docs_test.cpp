@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "support/places.h"
 #include "tasks/show.h"
 #include "tasks/task_testing.h"
 
@@ -14,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string page(const std::string& name) {
-  return read_file(Path(MNEME_SOURCE_DIR) / "docs" / "tasks" / (name + ".md"));
+  return read_file(Path(source_directory()) / "docs" / "tasks" / (name + ".md"));
 }
 
 struct WorkedExample {

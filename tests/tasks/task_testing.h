@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/files.h"
 #include "core/json.h"
+#include "support/places.h"
 #include "tasks/task.h"
 
 namespace mneme::testing {
@@ -34,7 +35,7 @@ inline Example make_example(const Task& task, std::uint64_t index, Split split =
 }
 
 inline Json load_data(const std::string& file) {
-  const Path path = Path(MNEME_SOURCE_DIR) / "tests" / "data" / file;
+  const Path path = Path(source_directory()) / "tests" / "data" / file;
   return parse_json(read_file(path), path.string());
 }
 

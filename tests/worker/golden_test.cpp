@@ -4,13 +4,14 @@
 
 #include "core/error.h"
 #include "core/safetensors.h"
+#include "support/places.h"
 #include "support/temporary_directory.h"
 #include "worker/verify_request.h"
 
 namespace mneme {
 namespace {
 
-const Path kGolden = Path(MNEME_SOURCE_DIR) / "tests" / "golden";
+const Path kGolden = Path(source_directory()) / "tests" / "golden";
 
 std::vector<std::string> golden_names() {
   std::vector<std::string> names;
