@@ -14,9 +14,9 @@ namespace mneme {
 namespace {
 
 constexpr int kFormat = 1;
-// Floats of one activation tensor of a micro-batch: half a megabyte keeps a block's tensors in the
-// second-level cache (docs/performance.md has the measurement).
-constexpr std::int64_t kMicroBatchFloats = 131072;
+// A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer tokens than
+// these spend more on the weights and their gradients than that saves (docs/performance.md has the measurements).
+constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 2048;
 
 const ConfigValue& section(const ConfigValue& root, std::string_view name, const ConfigValue& empty) {
   const ConfigValue* found = root.find(name);
@@ -68,8 +68,8 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   if (train.integer("eval_every") == 0) train.set("eval_every", std::max<std::int64_t>(1, train.integer("steps") / 20));
   if (train.integer("micro_batch") > batch) train.reject("micro_batch", fmt::format("at most batch = {}", batch));
   if (train.integer("micro_batch") == 0) {
-    const std::int64_t per_example = run.shape.length * run.model.integer("width");
-    train.set("micro_batch", std::clamp<std::int64_t>(kMicroBatchFloats / per_example, 1, batch));
+    const std::int64_t tokens = std::max(kMicroBatchFloats / run.model.integer("width"), kMicroBatchTokens);
+    train.set("micro_batch", std::clamp<std::int64_t>(tokens / run.shape.length, 1, batch));
   }
   for (const char* part : {"data", "init", "order", "dropout"}) {
     const std::string name = std::string(part) + "_seed";
@@ -78,34 +78,47 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   }
 }
 
+// Filled in place: a list of braces would copy every table twice.
 Json complete_json(const RunConfig& run) {
-  Json task = run.task.values();
+  Json complete;
+  complete["format"] = kFormat;
+  Json& task = complete["task"] = run.task.values();
   task["name"] = run.task_entry->name;
-  Json model = run.model.values();
+  Json& model = complete["model"] = run.model.values();
   for (const MixerConfig& mixer : run.mixers) model[mixer.entry->name] = mixer.options.values();
   if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
-  Json train = run.train.values();
+  Json& train = complete["train"] = run.train.values();
   // Younger than the first runs, whose ids must stay: not there where it is the default.
   if (train["stop_on"] == "accuracy") train.erase("stop_on");
-  Json complete = {{"format", kFormat}, {"task", task}, {"model", model}, {"train", train}};
-  if (const Json test = test_json(run); !test.is_null()) complete["test"] = test;
+  if (Json test = test_json(run); !test.is_null()) complete["test"] = std::move(test);
   return complete;
 }
 
 }  // namespace
 
-RunConfig resolve_run(const ConfigValue& root) {
+RunConfig RunResolver::resolve(const ConfigValue& root) {
   check(root.is_table(), "a run's configuration is a table");
   check_top_level(root);
   const ConfigValue empty{ConfigTable{}, root.origin};
-  RunConfig run;
-  resolve_task(run, section(root, "task", empty));
-  resolve_model(run, section(root, "model", empty));
+  const ConfigValue& task = section(root, "task", empty);
+  const ConfigValue& model = section(root, "model", empty);
+  if (!known_ || task_ != task || model_ != model) {
+    known_ = false;
+    begun_ = {};
+    resolve_task(begun_, task);
+    resolve_model(begun_, model);
+    task_ = task;
+    model_ = model;
+    known_ = true;
+  }
+  RunConfig run = begun_;
   resolve_train(run, section(root, "train", empty));
   resolve_test(run, section(root, "test", empty));
   run.json = complete_json(run);
   run.id = sha256_hex(canonical(run.json)).substr(0, 12);
   return run;
 }
+
+RunConfig resolve_run(const ConfigValue& root) { return RunResolver().resolve(root); }
 
 }  // namespace mneme

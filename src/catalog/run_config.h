@@ -63,4 +63,16 @@ struct RunConfig {
 // Throws Error(usage) for anything that is not a complete, consistent run.
 RunConfig resolve_run(const ConfigValue& root);
 
+// The same for many configurations in turn: task and model are resolved again only where they are not those of the
+// configuration before.
+class RunResolver {
+ public:
+  RunConfig resolve(const ConfigValue& root);
+
+ private:
+  bool known_ = false;
+  ConfigValue task_, model_;  // as they were written
+  RunConfig begun_;           // what came of them
+};
+
 }  // namespace mneme

@@ -93,7 +93,7 @@ const Schema& test_schema() {
 void resolve_test(RunConfig& run, const ConfigValue& table) {
   run.test = resolve(test_schema(), &table, "test");
   if (run.test.text("along").empty()) {
-    const Options untouched = defaults(test_schema(), "test");
+    static const Options untouched = defaults(test_schema(), "test");
     for (const char* name : {"values", "examples"}) run.test.set(name, untouched.values().at(name));
   } else {
     resolve_axis(run);

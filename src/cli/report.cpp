@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "cli/command.h"
+#include "cli/paper_report.h"
 #include "cli/study_files.h"
 #include "cli/study_input.h"
 #include "cli/study_report.h"
@@ -16,6 +18,8 @@ struct ReportOptions {
   std::string scale;
   std::string output;
   std::string kind;
+  std::string paper;
+  std::string results;  // directory with kept results, for runs that the lab has not
 };
 
 bool is_study(const std::vector<std::string>& arguments) {
@@ -25,7 +29,6 @@ bool is_study(const std::vector<std::string>& arguments) {
 // What all runs of a selection share, as a study would say it.
 ReportSubject subject_of_rows(const std::vector<ResultRow>& rows, const FigureRequest& figure) {
   ReportSubject subject{.name = "runs",
-                        .study = "",
                         .title = figure.kind->name == "lr-window" ? "Learning-rate windows" : "Runs",
                         .scale = "",
                         .figures = {figure},
@@ -41,7 +44,40 @@ ReportSubject subject_of_rows(const std::vector<ResultRow>& rows, const FigureRe
   return subject;
 }
 
+// The page of a whole paper: only the page, for its parts are in the reports of its studies.
+int report_paper(const ReportOptions& options, const Context& context) {
+  const Paper& paper = find_paper(options.paper);
+  if (!options.arguments.empty() || !options.kind.empty())
+    throw Error(ErrorKind::usage, "--paper",
+                "got a study, filters or --kind beside it, expected none: it takes all studies of the paper");
+  if (!options.results.empty()) require_results(options.results);
+  const Lab lab = context.lab();
+  std::optional<Index> index;
+  if (std::filesystem::exists(lab.root())) index.emplace(open_index(lab));
+  std::vector<ReproductionState> states;
+  for (const Reproduction* item : reproductions_of(paper))
+    states.push_back(options.results.empty()
+                         ? state_in_lab(*item, options.scale, lab, index ? &*index : nullptr)
+                         : state_in_both(*item, options.scale, lab, index ? &*index : nullptr, options.results));
+  const std::string scale = options.scale.empty() ? std::string(kDefaultScale) : options.scale;
+  const Path directory =
+      (options.output.empty() ? lab.reports() : Path(options.output)) / fmt::format("paper-{}-{}", paper.letter, scale);
+  file_system().create_directories(directory);
+  write_file_atomically(directory / "report.html", render_page(paper_page(paper, scale, states)));
+  if (context.json) {
+    Json items = Json::array();
+    for (const ReproductionState& state : states) items.push_back(state_json(state));
+    print_json(
+        {{"paper", paper.letter}, {"scale", scale}, {"page", (directory / "report.html").string()}, {"items", items}});
+  } else {
+    fmt::print("{}\nreport  {}\n", to_text(paper_summary(states)), (directory / "report.html").string());
+  }
+  return 0;
+}
+
 int report(const ReportOptions& options, const Context& context) {
+  if (!options.paper.empty()) return report_paper(options, context);
+  if (!options.results.empty()) throw Error(ErrorKind::usage, "--results", "needs --paper, got none");
   std::vector<ResultRow> rows;
   ReportSubject subject;
   const Lab lab = context.lab();
@@ -53,6 +89,7 @@ int report(const ReportOptions& options, const Context& context) {
     subject = subject_of(study);
     if (!options.kind.empty()) subject.figures = {default_figure(options.kind)};
     rows = rows_of(study, subject.figures, index, lab);
+    subject.claims = judge_claims(study.name, rows, subject.planned);
     if (rows.empty())
       throw Error(
           ErrorKind::data, study.name,
@@ -90,10 +127,15 @@ void add_report(CLI::App& app, Context& context) {
       ->type_name("DIR");
   app.add_option("--kind", options->kind, "draw this kind of figure, whatever the study asks for (docs/figures.md)")
       ->type_name("KIND");
+  app.add_option("--paper", options->paper, "one page for all figures and tables of paper A or B, with its claims")
+      ->type_name("A|B");
+  app.add_option("--results", options->results,
+                 "with --paper: results kept in this directory stand in for runs that the lab has not")
+      ->type_name("DIR");
   app.callback([options, &context] { context.action = [options, &context] { return report(*options, context); }; });
   add_examples(app,
                "  mneme report demo\n  mneme report studies/my-study.toml --scale laptop\n  mneme report "
-               "task.length=64 width=64");
+               "task.length=64 width=64\n  mneme report --paper A --results results");
 }
 
 }  // namespace mneme

@@ -29,15 +29,8 @@ Table standing_table(const std::vector<ReproductionState>& states) {
   for (const ReproductionState& state : states)
     table.rows.push_back({state.item->id,
                           state.item->sizes ? "none needed" : fmt::format("{} of {}", state.ended, state.planned),
-                          state.item->sizes ? "" : count_verdicts(state.claims), state.item->what});
+                          state.item->sizes ? "" : count_verdicts(state.claims()), state.item->what});
   return table;
-}
-
-Json standing_json(const ReproductionState& state) {
-  Json claims = Json::array();
-  for (const JudgedClaim& one : state.claims) claims.push_back(claim_json(one));
-  return {{"item", state.item->id}, {"also", state.item->also},   {"study", state.item->study}, {"scale", state.study.scale},
-          {"what", state.item->what}, {"planned", state.planned}, {"ended", state.ended},       {"claims", claims}};
 }
 
 // The state by the kept results if they are asked for, else by the lab.
@@ -55,7 +48,7 @@ int print_list(const ReproduceOptions& options, const Context& context) {
   for (const Reproduction& item : reproductions()) states.push_back(state_of(item, options, context, index));
   if (context.json) {
     Json items = Json::array();
-    for (const ReproductionState& state : states) items.push_back(standing_json(state));
+    for (const ReproductionState& state : states) items.push_back(state_json(state));
     print_json({{"items", items}});
     return 0;
   }
@@ -86,7 +79,7 @@ void save(const ReproductionState& state, const StudyReport& report, const Path&
 }
 
 Json show(const ReproductionState& state, const ReproduceOptions& options, const Context& context) {
-  Json json = standing_json(state);
+  Json json = state_json(state);
   if (state.item->sizes) {
     const Table sizes = size_table(state.study);
     if (context.json) {
@@ -105,7 +98,7 @@ Json show(const ReproductionState& state, const ReproduceOptions& options, const
   json["page"] = report.page.string();
   if (!context.json) {
     print_report(report, state.subject, false);
-    fmt::print("{}: {}\n\n", state.item->id, count_verdicts(state.claims));
+    fmt::print("{}: {}\n\n", state.item->id, count_verdicts(state.claims()));
   }
   return json;
 }
@@ -122,8 +115,7 @@ std::vector<const Reproduction*> chosen_items(const ReproduceOptions& options) {
 }
 
 int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& context) {
-  if (!options.results.empty() && !std::filesystem::is_directory(options.results))
-    throw Error(ErrorKind::usage, "--results", fmt::format("'{}' is not a directory, expected one with kept results", options.results));
+  if (!options.results.empty()) require_results(options.results);
   if (options.items.empty() && (options.scale.empty() || !options.results.empty())) return print_list(options, context);
   if (options.items.empty() && options.scale == "paper")
     throw Error(ErrorKind::usage, "--scale",

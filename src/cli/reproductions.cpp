@@ -42,6 +42,21 @@ const std::vector<Reproduction>& reproductions() {
   return list;
 }
 
+const Paper& find_paper(std::string_view letter) {
+  static const std::vector<Paper> papers = {{"A", "Revisiting associative recall in modern recurrent models"},
+                                            {"B", "On memory and generalization in the era of linear recurrence"}};
+  for (const Paper& paper : papers)
+    if (paper.letter == letter) return paper;
+  throw Error(ErrorKind::usage, "--paper", fmt::format("got '{}', expected A or B", letter));
+}
+
+std::vector<const Reproduction*> reproductions_of(const Paper& paper) {
+  std::vector<const Reproduction*> items;
+  for (const Reproduction& item : reproductions())
+    if (item.id.starts_with(paper.letter + ".")) items.push_back(&item);
+  return items;
+}
+
 const Reproduction& find_reproduction(std::string_view id) {
   std::vector<std::string> known;
   for (const Reproduction& one : reproductions()) {

@@ -18,6 +18,14 @@ struct Reproduction {
 // The one list, in the order of the papers.
 const std::vector<Reproduction>& reproductions();
 
+struct Paper {
+  std::string letter;  // "A": what the names of its figures and tables begin with
+  std::string title;
+};
+// Throws Error(usage).
+const Paper& find_paper(std::string_view letter);
+std::vector<const Reproduction*> reproductions_of(const Paper& paper);
+
 // By any of its names. Throws Error(usage) with the nearest known one.
 const Reproduction& find_reproduction(std::string_view id);
 

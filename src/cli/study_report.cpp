@@ -1,60 +1,20 @@
 #include "cli/study_report.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 
 #include "cli/command.h"
+#include "cli/study_page.h"
 #include "core/error.h"
 #include "report/draw.h"
-#include "report/tables_runs.h"
 
 namespace mneme {
 namespace {
 
 std::size_t ended(const std::vector<ResultRow>& rows) {
   return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_result));
-}
-
-Table environment_table(const std::vector<Environment>& environments) {
-  Table table{.columns = {{"environment"}, {"value"}, {"runs", Align::right}}, .rows = {}};
-  for (const Environment& environment : environments)
-    for (const auto& [name, value] : environment.fingerprint.items())
-      table.rows.push_back(
-          {name, value.is_string() ? value.get<std::string>() : value.dump(), std::to_string(environment.runs)});
-  return table;
-}
-
-ReportPage page_of(const std::vector<ResultRow>& rows, const ReportSubject& subject, const StudyReport& report) {
-  ReportPage page;
-  page.title = subject.title;
-  page.facts = {{"Setup", setup_line(rows)},
-                {"Runs", fmt::format("{} ended, {} planned", report.runs, subject.planned)}};
-  if (!subject.scale.empty()) page.facts.emplace_back("Scale", subject.scale);
-  std::set<std::string> told;
-  for (const FigureReport& figure : report.figures)
-    for (const auto& rule : figure.rules)
-      if (told.insert(rule.first + rule.second).second) page.facts.push_back(rule);
-  page.facts.emplace_back("Selection", "rates are chosen on the validation split, the test split is reported");
-  if (!report.claims.empty()) {
-    ReportSection& claims = page.sections.emplace_back();
-    claims.tables.push_back({"Claims", claim_table(report.claims),
-                             "What the paper states, judged on these runs at this scale; rules in docs/claims.md.", false, "claims"});
-  }
-  for (const FigureReport& figure : report.figures)
-    page.sections.push_back(
-        {.title = "", .findings = figure.findings, .figures = figure.figures, .tables = figure.tables});
-  ReportSection& last = page.sections.emplace_back();
-  last.tables.push_back({"Settings", settings_table(rows), "What all runs have in common.", true, "settings"});
-  if (!subject.environments.empty())
-    last.tables.push_back(
-        {"Environment", environment_table(subject.environments), "Where the runs were made.", true, ""});
-  last.tables.push_back({"Runs", run_table(rows), "", true, "runs"});
-  page.footer = fmt::format("Mneme {}, {:%Y-%m-%d %H:%M} UTC", MNEME_VERSION, fmt::gmtime(std::time(nullptr)));
-  return page;
 }
 
 // The name, or name-2, name-3, ... if it was given before.
@@ -68,7 +28,6 @@ std::string once(std::set<std::string>& given, const std::string& name) {
 
 ReportSubject subject_of(const Study& study) {
   ReportSubject subject{.name = study.file_name(),
-                        .study = study.name,
                         .title = study.title,
                         .scale = study.scale,
                         .figures = figure_requests(study.figures),
@@ -101,8 +60,6 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
   StudyReport report;
   report.figures = build_figures(rows, subject);
   report.runs = ended(rows);
-  for (const Claim* claim : claims_about(subject.study))
-    report.claims.push_back({claim, judge(*claim, rows, subject.planned)});
   report.directory = directory / subject.name;
   report.page = report.directory / "report.html";
   file_system().create_directories(report.directory);
@@ -110,7 +67,11 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
     write_file_atomically(file, text);
     report.files.push_back(file);
   };
-  const ReportPage page = page_of(rows, subject, report);
+  const ReportPage page{.title = subject.title,
+                        .summary = "",
+                        .facts = facts_of(rows, subject, report.figures),
+                        .sections = sections_of(rows, subject, report.figures),
+                        .footer = page_footer()};
   write(report.page, render_page(page));
   std::set<std::string> given;
   for (const ReportSection& section : page.sections) {
@@ -132,7 +93,7 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
 void print_report(const StudyReport& report, const ReportSubject& subject, bool json) {
   if (json) {
     Json files = Json::array(), figures = Json::array(), claims = Json::array();
-    for (const JudgedClaim& one : report.claims) claims.push_back(claim_json(one));
+    for (const JudgedClaim& one : subject.claims) claims.push_back(claim_json(one));
     for (const Path& file : report.files) files.push_back(file.string());
     for (std::size_t i = 0; i < report.figures.size(); ++i) {
       figures.push_back({{"kind", subject.figures[i].kind->name}, {"findings", report.figures[i].findings}});
@@ -156,8 +117,8 @@ void print_report(const StudyReport& report, const ReportSubject& subject, bool 
     if (!figure.findings.empty()) fmt::print("\n");
     for (const std::string& finding : figure.findings) fmt::print("{}\n", finding);
   }
-  if (!report.claims.empty()) fmt::print("\n");
-  for (const JudgedClaim& one : report.claims)
+  if (!subject.claims.empty()) fmt::print("\n");
+  for (const JudgedClaim& one : subject.claims)
     fmt::print("{:16}{} ({}, {}): {}\n", verdict_name(one.judgement.verdict), one.claim->statement, one.claim->id,
                one.claim->where, one.judgement.numbers);
   if (report.runs < subject.planned) fmt::print("{} of {} runs have ended\n", report.runs, subject.planned);

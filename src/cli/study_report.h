@@ -14,8 +14,7 @@ namespace mneme {
 
 // What a report says besides its rows.
 struct ReportSubject {
-  std::string name;   // of the directory in reports/
-  std::string study;  // whose claims are judged (report/claims.h); "" for other runs
+  std::string name;  // of the directory in reports/
   std::string title;
   std::string scale;
   std::vector<FigureRequest> figures;
@@ -23,6 +22,7 @@ struct ReportSubject {
   std::size_t planned = 0;       // runs that the study has
   std::vector<PaperValue> paper;
   std::vector<Environment> environments;
+  std::vector<JudgedClaim> claims = {};  // of a paper, on these rows
 };
 
 struct StudyReport {
@@ -31,7 +31,6 @@ struct StudyReport {
   std::vector<Path> files;            // all that was written, the page first
   std::vector<std::string> messages;  // what could not be drawn, and why
   std::vector<FigureReport> figures;  // as the subject asks for them
-  std::vector<JudgedClaim> claims;    // about the study
   std::size_t runs = 0;               // that have ended
 };
 

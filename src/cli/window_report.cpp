@@ -147,7 +147,6 @@ void print_window(const WindowReport& report, bool json) {
 void write_window(const WindowReport& report, const std::vector<ResultRow>& rows, double chance, const Lab& lab,
                   bool quiet) {
   ReportSubject subject{.name = "window-" + report.mixer,
-                        .study = "",
                         .title = fmt::format("Learning-rate window of {}", report.mixer),
                         .scale = "",
                         .figures = {default_figure()},

@@ -60,7 +60,7 @@ ConfigValue convert(const toml::node& node, std::string_view file, std::string_v
 
 const ConfigValue* ConfigValue::find(std::string_view key) const {
   const auto& members = table();
-  const auto found = members.find(std::string(key));
+  const auto found = members.find(key);
   return found == members.end() ? nullptr : &found->second;
 }
 

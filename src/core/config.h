@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,11 +20,13 @@ namespace mneme {
 
 struct ConfigValue;
 using ConfigArray = std::vector<ConfigValue>;
-using ConfigTable = std::map<std::string, ConfigValue>;
+using ConfigTable = std::map<std::string, ConfigValue, std::less<>>;
 
 struct ConfigValue {
   std::variant<ConfigTable, ConfigArray, bool, std::int64_t, double, std::string> value;
   std::string origin;  // "study.toml:3:10" or "override 'train.lr=1'" or "" for an empty tree
+
+  bool operator==(const ConfigValue&) const = default;
 
   bool is_table() const { return std::holds_alternative<ConfigTable>(value); }
   bool is_array() const { return std::holds_alternative<ConfigArray>(value); }

@@ -1,6 +1,5 @@
 #include "core/hash.h"
 
-#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -15,7 +14,9 @@ struct Sha256::Context {
 };
 
 Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  check(EVP_DigestInit_ex(context_->handle, EVP_sha256(), nullptr) == 1, "SHA-256 is unavailable");
+  // Fetched once: EVP_sha256() is looked up at every use.
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  check(algorithm && EVP_DigestInit_ex(context_->handle, algorithm, nullptr) == 1, "SHA-256 is unavailable");
 }
 
 Sha256::~Sha256() = default;
@@ -30,8 +31,12 @@ std::string Sha256::hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   check(EVP_DigestFinal_ex(context_->handle, digest.data(), &size) == 1, "SHA-256 final");
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+  for (unsigned int i = 0; i < size; ++i) {
+    text += kDigits[digest[i] >> 4];
+    text += kDigits[digest[i] & 15];
+  }
   return text;
 }
 

@@ -10,14 +10,17 @@
 namespace mneme {
 namespace {
 
+void check_utf8(const std::string& text) {
+  if (!is_utf8(text)) throw Error(ErrorKind::data, "JSON", "a text that is not UTF-8");
+}
+
 void check_holdable(const Json& value) {
   if (value.is_number_float() && !std::isfinite(value.get<double>()))
     throw Error(ErrorKind::data, "JSON", "a number that is not finite, expected one that JSON can hold");
-  if (value.is_string() && !is_utf8(value.get_ref<const std::string&>()))
-    throw Error(ErrorKind::data, "JSON", "a text that is not UTF-8");
+  if (value.is_string()) check_utf8(value.get_ref<const std::string&>());
   if (value.is_object())
-    for (const auto& [key, member] : value.items()) {
-      check_holdable(Json(key));
+    for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+      check_utf8(key);
       check_holdable(member);
     }
   if (value.is_array())

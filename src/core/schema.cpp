@@ -16,6 +16,18 @@ namespace {
               fmt::format("{}.{}: got {}, expected {}", path, field.name, value.shown(), field.expected()));
 }
 
+[[noreturn]] void unknown_key(const Schema& schema, const std::vector<std::string>& known, const std::string& key,
+                              const std::string& origin, std::string_view path) {
+  std::vector<std::string> names;
+  for (const Field& field : schema) names.push_back(field.name);
+  names.insert(names.end(), known.begin(), known.end());
+  throw Error(ErrorKind::usage, origin, fmt::format("{}: unknown key '{}'{}", path, key, suggestion(key, names)));
+}
+
+bool has_field(const Schema& schema, const std::string& name) {
+  return std::any_of(schema.begin(), schema.end(), [&](const Field& field) { return field.name == name; });
+}
+
 bool within(const Field& field, double value) { return value >= field.min && value <= field.max; }
 
 bool is_choice(const Field& field, const std::string* text) {
@@ -150,35 +162,35 @@ std::vector<std::string> Options::texts(std::string_view name) const {
 }
 
 const Json& Options::at(std::string_view name) const {
-  const auto found = values_.find(std::string(name));
+  const auto found = values_->find(name);
   // The message is made only when it is needed: options are asked for all the time.
-  if (found == values_.end())
+  if (found == values_->end())
     check(false, fmt::format("option {}.{} was asked for but is not in the schema", path_, name));
   return *found;
 }
 
+void Options::set(std::string_view name, Json value) {
+  if (values_.use_count() > 1) values_ = std::make_shared<Json>(*values_);
+  (*values_)[name] = std::move(value);
+}
+
 void Options::reject(std::string_view name, std::string_view what) const {
-  const auto origin = origins_.find(std::string(name));
-  throw Error(ErrorKind::usage, origin == origins_.end() ? path_ : origin->second,
+  const auto origin = origins_->find(name);
+  throw Error(ErrorKind::usage, origin == origins_->end() ? path_ : origin->second,
               fmt::format("{}.{}: got {}, expected {}", path_, name, at(name).dump(), what));
 }
 
 Options resolve(const Schema& schema, const ConfigValue* table, std::string_view path,
                 const std::vector<std::string>& also_known) {
   if (table && !table->is_table())
-    throw Error(ErrorKind::usage, table->origin,
-                fmt::format("{}: got {}, expected a table", path, table->shown()));
-  std::vector<std::string> known;
-  for (const Field& field : schema) known.push_back(field.name);
-  known.insert(known.end(), also_known.begin(), also_known.end());
+    throw Error(ErrorKind::usage, table->origin, fmt::format("{}: got {}, expected a table", path, table->shown()));
   if (table)
     for (const auto& [key, value] : table->table())
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        throw Error(ErrorKind::usage, value.origin,
-                    fmt::format("{}: unknown key '{}'{}", path, key, suggestion(key, known)));
+      if (!has_field(schema, key) && std::find(also_known.begin(), also_known.end(), key) == also_known.end())
+        unknown_key(schema, also_known, key, value.origin, path);
 
   Json values = Json::object();
-  std::map<std::string, std::string> origins;
+  Origins origins;
   for (const Field& field : schema) {
     const ConfigValue* value = table ? table->find(field.name) : nullptr;
     if (value) {

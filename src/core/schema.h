@@ -7,7 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,12 +53,18 @@ Field texts_field(std::string name, Json fallback, std::string help);
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// A table that has passed its schema: every field is there, with its right type.
+// Where each field was written, by its name.
+using Origins = std::map<std::string, std::string, std::less<>>;
+
+// A table that has passed its schema: every field is there, with its right type. Copies share their values until one of
+// them is set.
 class Options {
  public:
-  Options() = default;
-  Options(std::string path, Json values, std::map<std::string, std::string> origins)
-      : path_(std::move(path)), values_(std::move(values)), origins_(std::move(origins)) {}
+  Options() : Options("", Json::object(), {}) {}
+  Options(std::string path, Json values, Origins origins)
+      : path_(std::move(path)),
+        values_(std::make_shared<Json>(std::move(values))),
+        origins_(std::make_shared<const Origins>(std::move(origins))) {}
 
   bool flag(std::string_view name) const { return at(name).get<bool>(); }
   std::int64_t integer(std::string_view name) const { return at(name).get<std::int64_t>(); }
@@ -67,11 +76,11 @@ class Options {
   // True if an or_word field holds one of its words instead of a number.
   bool is_word(std::string_view name) const { return at(name).is_string(); }
 
-  const Json& values() const { return values_; }
+  const Json& values() const { return *values_; }
   const std::string& path() const { return path_; }
 
   // For values that are derived from others after checking (a length taken from the task, say).
-  void set(std::string_view name, Json value) { values_[std::string(name)] = std::move(value); }
+  void set(std::string_view name, Json value);
 
   // Reports that a field's value cannot be used together with others.
   [[noreturn]] void reject(std::string_view name, std::string_view what) const;
@@ -80,8 +89,8 @@ class Options {
   const Json& at(std::string_view name) const;
 
   std::string path_;
-  Json values_ = Json::object();
-  std::map<std::string, std::string> origins_;
+  std::shared_ptr<Json> values_;
+  std::shared_ptr<const Origins> origins_;
 };
 
 // Checks `table` (nullptr: empty) against the schema. `path` ("task", "model.attention") is for

@@ -30,6 +30,10 @@ std::size_t utf8_character(std::string_view text) {
 std::size_t utf8_prefix(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
     const std::size_t length = utf8_character(text.substr(at));
     if (length == 0) break;
     at += length;

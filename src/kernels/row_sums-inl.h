@@ -83,6 +83,23 @@ HWY_INLINE float row_dot(D d, const float* a, const float* b, std::size_t count)
   return total;
 }
 
+// sums[i] += the sum over t of rows[t, i], for T rows of N floats that are `stride` apart.
+inline void add_rows(const float* rows, std::size_t stride, std::size_t T, std::size_t N, float* sums) {
+  for_row(N, [&](auto d, std::size_t i) {
+    // Four sums at once: one alone would wait for itself.
+    auto a = hn::Zero(d), b = a, c = a, e = a;
+    std::size_t t = 0;
+    for (const float* row = rows + i; t + 4 <= T; t += 4, row += 4 * stride) {
+      a = hn::Add(a, hn::LoadU(d, row));
+      b = hn::Add(b, hn::LoadU(d, row + stride));
+      c = hn::Add(c, hn::LoadU(d, row + 2 * stride));
+      e = hn::Add(e, hn::LoadU(d, row + 3 * stride));
+    }
+    for (; t < T; ++t) a = hn::Add(a, hn::LoadU(d, rows + t * stride + i));
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + i), hn::Add(hn::Add(a, b), hn::Add(c, e))), d, sums + i);
+  });
+}
+
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

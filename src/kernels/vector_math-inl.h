@@ -49,6 +49,26 @@ HWY_INLINE V softplus(D d, V x) {
   return hn::Add(hn::Max(x, hn::Zero(d)), hn::Log1p(d, e));
 }
 
+// The normal distribution at x and its density, both to 2e-7.
+template <class V>
+struct Normal {
+  V distribution, density;
+};
+
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE Normal<V> normal(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  // Abramowitz and Stegun, 7.1.26, for |x| / sqrt(2).
+  const V e = decay_exp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5F)));
+  const V t = hn::Div(hn::Set(d, 1.0F), hn::MulAdd(hn::Abs(x), hn::Set(d, 0.231641888F), hn::Set(d, 1.0F)));
+  V p = hn::MulAdd(hn::Set(d, 0.5307027145F), t, hn::Set(d, -0.7265760135F));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.7107068705F));
+  p = hn::MulAdd(p, t, hn::Set(d, -0.142248368F));
+  p = hn::MulAdd(p, t, hn::Set(d, 0.1274147960F));
+  const V tail = hn::Mul(hn::Mul(p, t), e);
+  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0F), tail)), hn::Mul(e, hn::Set(d, 0.398942280F))};
+}
+
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "mixers/attention_op.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/linear.h"
 #include "mixers/path.h"
 #include "mixers/rotary.h"
 
@@ -23,8 +24,8 @@ class Attention : public Mixer {
         dropout_(options.real("dropout")),
         conv_before_(options.text("conv_place") == "pre"),
         causal_conv_(options.text("conv_pad") == "causal") {
-    Wqkv_ = register_module("Wqkv", torch::nn::Linear(torch::nn::LinearOptions(D_, 3 * D_).bias(options.flag("bias"))));
-    out_proj_ = register_module("out_proj", torch::nn::Linear(D_, D_));
+    Wqkv_ = register_module("Wqkv", Linear(torch::nn::LinearOptions(D_, 3 * D_).bias(options.flag("bias"))));
+    out_proj_ = register_module("out_proj", Linear(D_, D_));
     const std::int64_t taps = options.integer("conv_kernel");
     for (int s = 0; s < 3; ++s)
       if (options.text("conv_on").find(kStreams[s]) != std::string::npos)
@@ -109,7 +110,7 @@ class Attention : public Mixer {
     for (int s = 0; s < 3; ++s) {
       const torch::Tensor in = conv_[s] ? apply_conv(*conv_[s], x) : x;
       const torch::Tensor bias = Wqkv_->bias.defined() ? Wqkv_->bias.narrow(0, s * D_, D_) : torch::Tensor();
-      result[s] = torch::linear(in, Wqkv_->weight.narrow(0, s * D_, D_), bias);
+      result[s] = linear_map(in, Wqkv_->weight.narrow(0, s * D_, D_), bias);
     }
     return result;
   }
@@ -133,7 +134,7 @@ class Attention : public Mixer {
   std::int64_t D_, H_;
   double dropout_;
   bool conv_before_, causal_conv_;
-  torch::nn::Linear Wqkv_{nullptr}, out_proj_{nullptr};
+  Linear Wqkv_{nullptr}, out_proj_{nullptr};
   std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
   std::optional<Rotary> rotary_;
   torch::Tensor mask_;

@@ -4,6 +4,7 @@
 
 #include "catalog/base_conv.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/linear.h"
 #include "mixers/long_conv.h"
 
 namespace mneme {
@@ -73,8 +74,8 @@ class ImplicitFilter : public LongConvolution {
  public:
   ImplicitFilter(std::int64_t D, std::int64_t l_max) : LongConvolution(D, l_max) {
     mlp_ = register_module("mlp", std::make_shared<torch::nn::Module>());
-    first_ = mlp_->register_module("0", torch::nn::Linear(3, 16));
-    second_ = mlp_->register_module("2", torch::nn::Linear(16, D));
+    first_ = mlp_->register_module("0", Linear(3, 16));
+    second_ = mlp_->register_module("2", Linear(16, D));
   }
 
  private:
@@ -91,14 +92,14 @@ class ImplicitFilter : public LongConvolution {
   }
 
   std::shared_ptr<torch::nn::Module> mlp_;
-  torch::nn::Linear first_{nullptr}, second_{nullptr};
+  Linear first_{nullptr}, second_{nullptr};
 };
 
 class BaseConv : public Mixer {
  public:
   BaseConv(const MixerContext& context, const Options& options) : use_act_(options.flag("use_act")) {
     const std::int64_t D = context.width, taps = base_conv_kernel_size(context, options);
-    projection_ = register_module("projection", torch::nn::Linear(D, D));
+    projection_ = register_module("projection", Linear(D, D));
     if (taps > 0) conv_ = std::make_shared<ShortConvolution>(D, taps);
     else if (options.flag("implicit_long_conv")) conv_ = std::make_shared<ImplicitFilter>(D, context.length);
     else conv_ = std::make_shared<ExplicitFilter>(D, context.length);
@@ -120,7 +121,7 @@ class BaseConv : public Mixer {
   }
 
   bool use_act_;
-  torch::nn::Linear projection_{nullptr};
+  Linear projection_{nullptr};
   std::shared_ptr<Convolution> conv_;
 };
 

@@ -1,6 +1,7 @@
 #include "mixers/based.h"
 
 #include "mixers/gated_scan_op.h"
+#include "mixers/linear.h"
 #include "mixers/taylor_features_op.h"
 
 namespace mneme {
@@ -11,7 +12,7 @@ class Based : public Mixer {
   Based(const MixerContext& context, const Options& options)
       : D_(context.width), H_(options.integer("num_heads")), F_(options.integer("feature_dim")), eps_(options.real("eps")) {
     const auto linear = [&](const char* name, std::int64_t out) {
-      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(D_, out).bias(false)));
+      return register_module(name, Linear(torch::nn::LinearOptions(D_, out).bias(false)));
     };
     proj_q_ = linear("proj_q", H_ * F_);
     proj_k_ = linear("proj_k", H_ * F_);
@@ -48,7 +49,7 @@ class Based : public Mixer {
   torch::Tensor heads(const torch::Tensor& y) const { return y.unflatten(-1, {H_, y.size(-1) / H_}); }
 
   // [.., H, features]
-  torch::Tensor features(torch::nn::Linear& projection, const torch::Tensor& x) const {
+  torch::Tensor features(Linear& projection, const torch::Tensor& x) const {
     return taylor_features(heads(projection->forward(x)));
   }
 
@@ -59,7 +60,7 @@ class Based : public Mixer {
 
   std::int64_t D_, H_, F_;
   double eps_;
-  torch::nn::Linear proj_q_{nullptr}, proj_k_{nullptr}, proj_v_{nullptr}, proj_o_{nullptr};
+  Linear proj_q_{nullptr}, proj_k_{nullptr}, proj_v_{nullptr}, proj_o_{nullptr};
 };
 
 }  // namespace

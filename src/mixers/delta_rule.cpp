@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "mixers/delta_rule_op.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/linear.h"
 #include "mixers/rms_norm.h"
 
 namespace mneme {
@@ -82,8 +83,8 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     torch::Tensor q, k, v, beta, g;  // as delta_rule wants them
   };
 
-  torch::nn::Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
-    return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false)));
+  Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
+    return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(false)));
   }
 
   template <class ApplyConv>
@@ -129,9 +130,9 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
 
   DeltaRuleSizes s_;
   QueryKeyRule rule_;
-  std::array<torch::nn::Linear, 3> proj_{nullptr, nullptr, nullptr};
+  std::array<Linear, 3> proj_{nullptr, nullptr, nullptr};
   std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
-  torch::nn::Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
+  Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
   torch::Tensor A_log_, dt_bias_;
   std::shared_ptr<RmsNorm> o_norm_;
 };

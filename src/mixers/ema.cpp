@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "mixers/linear.h"
 #include "mixers/long_conv.h"
 
 namespace mneme {
@@ -12,7 +13,7 @@ class Ema : public Mixer, public SelfInitialised {
  public:
   Ema(const MixerContext& context, const Options& options) : start_(options.real("decay")) {
     decay_ = register_parameter("decay", torch::zeros({context.width}));
-    out_ = register_module("out_proj", torch::nn::Linear(torch::nn::LinearOptions(context.width, context.width).bias(false)));
+    out_ = register_module("out_proj", Linear(torch::nn::LinearOptions(context.width, context.width).bias(false)));
   }
 
   // The recurrence unrolled: a convolution with (1 - a) a^j.
@@ -40,7 +41,7 @@ class Ema : public Mixer, public SelfInitialised {
  private:
   double start_;
   torch::Tensor decay_;
-  torch::nn::Linear out_{nullptr};
+  Linear out_{nullptr};
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "mixers/diagonal_kernel.h"
 #include "mixers/holder.h"
+#include "mixers/linear.h"
 #include "mixers/long_conv.h"
 
 namespace mneme {
@@ -97,14 +98,14 @@ class H3 : public Mixer, public SelfInitialised {
         longest_(options.flag("truncate") ? context.length : std::numeric_limits<std::int64_t>::max()) {
     ssm_k_D_ = register_parameter("ssm_k_D", torch::zeros({width_}));
     D_ = register_parameter("D", torch::zeros({H_}));
-    q_proj_ = register_module("q_proj", torch::nn::Linear(width_, width_));
-    k_proj_ = register_module("k_proj", torch::nn::Linear(width_, width_));
-    v_proj_ = register_module("v_proj", torch::nn::Linear(width_, width_));
+    q_proj_ = register_module("q_proj", Linear(width_, width_));
+    k_proj_ = register_module("k_proj", Linear(width_, width_));
+    v_proj_ = register_module("v_proj", Linear(width_, width_));
     shift_ = register_held(*this, "ssm_k_kernel", "kernel", std::make_shared<ShiftKernel>(width_, N_));
     diagonal_ = register_held(
         *this, "kernel", "kernel",
         std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
-    output_linear_ = register_module("output_linear", torch::nn::Linear(width_, width_));
+    output_linear_ = register_module("output_linear", Linear(width_, width_));
   }
 
   Tensor forward(const Tensor& x, Pass&) override {
@@ -161,7 +162,7 @@ class H3 : public Mixer, public SelfInitialised {
 
   std::int64_t width_, e_, H_, N_, longest_;
   Tensor ssm_k_D_, D_;
-  torch::nn::Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, output_linear_{nullptr};
+  Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, output_linear_{nullptr};
   std::shared_ptr<ShiftKernel> shift_;
   std::shared_ptr<DiagonalModel> diagonal_;
 };

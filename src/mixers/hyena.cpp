@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/linear.h"
 #include "mixers/long_conv.h"
 
 namespace mneme {
@@ -35,7 +36,7 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
     const auto network = register_module("implicit_filter", std::make_shared<Holder>());
     for (std::int64_t i = 0; i <= layers; ++i) {
       const auto linear_options = torch::nn::LinearOptions(i == 0 ? features_ : F, i == layers ? D : F).bias(i < layers);
-      network_.push_back(network->register_module(std::to_string(2 * i), torch::nn::Linear(linear_options)));
+      network_.push_back(network->register_module(std::to_string(2 * i), Linear(linear_options)));
     }
     // One tensor of frequencies for all activations; the first of them holds it.
     freq_ = network->register_module("1", std::make_shared<Holder>())->register_parameter("freq", torch::zeros({1, F}));
@@ -92,14 +93,14 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
   bool normalized_;
   double skip_;
   torch::Tensor bias_, z_, freq_, window_;
-  std::vector<torch::nn::Linear> network_;
+  std::vector<Linear> network_;
 };
 
 class Hyena : public Mixer {
  public:
   Hyena(const MixerContext& context, const Options& options) : D_(context.width), dropout_(options.real("dropout")) {
-    in_proj_ = register_module("in_proj", torch::nn::Linear(D_, 3 * D_));
-    out_proj_ = register_module("out_proj", torch::nn::Linear(D_, D_));
+    in_proj_ = register_module("in_proj", Linear(D_, 3 * D_));
+    out_proj_ = register_module("out_proj", Linear(D_, D_));
     short_filter_ = register_module(
         "short_filter", std::make_shared<DepthwiseConv>(3 * D_, options.integer("short_filter_order"), true));
     filter_fn_ = register_module("filter_fn", std::make_shared<HyenaFilter>(context, options));
@@ -137,7 +138,7 @@ class Hyena : public Mixer {
  private:
   std::int64_t D_;
   double dropout_;
-  torch::nn::Linear in_proj_{nullptr}, out_proj_{nullptr};
+  Linear in_proj_{nullptr}, out_proj_{nullptr};
   std::shared_ptr<DepthwiseConv> short_filter_;
   std::shared_ptr<HyenaFilter> filter_fn_;
   mutable torch::Tensor filter_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/matrix_scan.h"
+#include "mixers/linear.h"
 #include "mixers/operation.h"
 #include "mixers/path.h"
 
@@ -51,9 +52,9 @@ class Ids4 : public Mixer, public SelfInitialised {
   Ids4(const MixerContext& context, const Options& options) : N_(options.integer("d_state")) {
     const std::int64_t D = context.width;
     A_ = register_parameter("A", torch::zeros({D, N_, N_}));
-    proj_ = register_module("proj", torch::nn::Linear(N_, 1));
-    C_ = register_module("C", torch::nn::Linear(N_, D));
-    D_ = register_module("D", torch::nn::Linear(D, D));
+    proj_ = register_module("proj", Linear(N_, 1));
+    C_ = register_module("C", Linear(N_, D));
+    D_ = register_module("D", Linear(D, D));
   }
 
   Tensor forward(const Tensor& x, Pass&) override {
@@ -91,7 +92,7 @@ class Ids4 : public Mixer, public SelfInitialised {
 
   std::int64_t N_;
   Tensor A_;
-  torch::nn::Linear proj_{nullptr}, C_{nullptr}, D_{nullptr};
+  Linear proj_{nullptr}, C_{nullptr}, D_{nullptr};
 };
 
 }  // namespace

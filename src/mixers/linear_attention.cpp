@@ -4,6 +4,7 @@
 
 #include "catalog/head_widths.h"
 #include "mixers/gated_scan_op.h"
+#include "mixers/linear.h"
 #include "mixers/rms_norm.h"
 
 namespace mneme {
@@ -13,13 +14,13 @@ namespace {
 class ElementwiseProduct : public torch::nn::Module {
  public:
   explicit ElementwiseProduct(std::int64_t width) {
-    layer1_ = register_module("layer1", torch::nn::Linear(width, width));
-    layer2_ = register_module("layer2", torch::nn::Linear(width, width));
+    layer1_ = register_module("layer1", Linear(width, width));
+    layer2_ = register_module("layer2", Linear(width, width));
   }
   torch::Tensor forward(const torch::Tensor& x) { return layer1_->forward(x) * layer2_->forward(x); }
 
  private:
-  torch::nn::Linear layer1_{nullptr}, layer2_{nullptr};
+  Linear layer1_{nullptr}, layer2_{nullptr};
 };
 
 class LinearAttention : public Mixer {
@@ -31,7 +32,7 @@ class LinearAttention : public Mixer {
         norm_k_(options.flag("norm_k")),
         normalised_(options.flag("do_feature_map_norm")) {
     const auto linear = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false)));
+      return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(false)));
     };
     q_proj_ = linear("q_proj", context.width, widths_.key);
     k_proj_ = linear("k_proj", context.width, widths_.key);
@@ -93,7 +94,7 @@ class LinearAttention : public Mixer {
   HeadWidths widths_;
   std::string feature_map_;
   bool norm_q_, norm_k_, normalised_;
-  torch::nn::Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
+  Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
   std::shared_ptr<ElementwiseProduct> map_q_, map_k_;
   std::shared_ptr<RmsNorm> norm_;
 };

@@ -1,5 +1,6 @@
 #include "mixers/low_rank.h"
 
+#include "mixers/linear.h"
 #include "mixers/own_linears.h"
 
 namespace mneme {
@@ -20,10 +21,10 @@ LowRank::LowRank(std::int64_t in, std::int64_t rank, std::int64_t out, Waist wai
 }
 
 torch::Tensor LowRank::forward(const torch::Tensor& x) const {
-  torch::Tensor waist = torch::linear(x, A_);
+  torch::Tensor waist = linear_map(x, A_);
   if (waist_ == Waist::tanh) waist = torch::tanh(waist);
   if (waist_ == Waist::sigmoid) waist = torch::sigmoid(waist);
-  return torch::linear(waist, B_, bias_);
+  return linear_map(waist, B_, bias_);
 }
 
 void LowRank::initialise(const Draw& draw, const std::string& prefix, const std::function<double(std::int64_t)>& bias) {

@@ -4,6 +4,7 @@
 
 #include "catalog/mamba.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/linear.h"
 #include "mixers/selective_scan_op.h"
 #include "mixers/step_size.h"
 
@@ -11,7 +12,7 @@ namespace mneme {
 namespace {
 
 // A Linear that keeps its own initialisation: its bias sets the step sizes, and no scheme may redraw it.
-class StepProjection : public torch::nn::LinearImpl, public SelfInitialised {
+class StepProjection : public LinearImpl, public SelfInitialised {
  public:
   StepProjection(std::int64_t in, std::int64_t out, const StepSizes& sizes) : LinearImpl(in, out), sizes_(sizes) {}
 
@@ -34,18 +35,18 @@ class Mamba : public Mixer, public SelfInitialised {
     N_ = options.integer("d_state");
     R_ = mamba_dt_rank(context, options);
     using torch::nn::LinearOptions;
-    in_proj_ = register_module("in_proj", torch::nn::Linear(LinearOptions(D, gate_ ? 2 * E_ : E_).bias(bias)));
+    in_proj_ = register_module("in_proj", Linear(LinearOptions(D, gate_ ? 2 * E_ : E_).bias(bias)));
     if (options.flag("conv"))
       conv1d_ = register_module(
           "conv1d", std::make_shared<DepthwiseConv>(E_, options.integer("d_conv"), options.flag("conv_bias")));
-    x_proj_ = register_module("x_proj", torch::nn::Linear(LinearOptions(E_, R_ + 2 * N_).bias(false)));
+    x_proj_ = register_module("x_proj", Linear(LinearOptions(E_, R_ + 2 * N_).bias(false)));
     if (options.flag("keep_dt_init"))
       dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_, StepSizes(options)));
     else
-      dt_proj_ = register_module("dt_proj", std::make_shared<torch::nn::LinearImpl>(R_, E_));
+      dt_proj_ = register_module("dt_proj", std::make_shared<LinearImpl>(R_, E_));
     A_log_ = register_parameter("A_log", torch::log(torch::arange(1, N_ + 1, torch::kFloat32)).expand({E_, N_}).clone());
     skip_ = register_parameter("D", torch::ones({E_}));
-    out_proj_ = register_module("out_proj", torch::nn::Linear(LinearOptions(E_, D).bias(bias)));
+    out_proj_ = register_module("out_proj", Linear(LinearOptions(E_, D).bias(bias)));
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
@@ -98,8 +99,8 @@ class Mamba : public Mixer, public SelfInitialised {
 
   bool gate_ = true;
   std::int64_t E_ = 0, N_ = 0, R_ = 0;
-  torch::nn::Linear in_proj_{nullptr}, x_proj_{nullptr}, out_proj_{nullptr};
-  std::shared_ptr<torch::nn::LinearImpl> dt_proj_;
+  Linear in_proj_{nullptr}, x_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<LinearImpl> dt_proj_;
   std::shared_ptr<DepthwiseConv> conv1d_;
   torch::Tensor A_log_;  // [E, N]
   torch::Tensor skip_;   // [E]

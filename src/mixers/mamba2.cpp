@@ -5,6 +5,7 @@
 #include "catalog/mamba2.h"
 #include "mixers/depthwise_conv.h"
 #include "mixers/gated_scan_op.h"
+#include "mixers/linear.h"
 #include "mixers/rms_norm.h"
 #include "mixers/step_size.h"
 
@@ -17,7 +18,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
       : w_(mamba2_widths(context, options)), norm_before_gate_(options.flag("norm_before_gate")), step_sizes_(options) {
     const std::int64_t D = context.width;
     const auto linear = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(options.flag("bias"))));
+      return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(options.flag("bias"))));
     };
     in_proj_ = linear("in_proj", D, w_.inner + w_.convolved() + w_.heads);
     conv1d_ = register_module("conv1d", std::make_shared<DepthwiseConv>(w_.convolved(), options.integer("d_conv"),
@@ -84,7 +85,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
   Mamba2Widths w_;
   bool norm_before_gate_;
   StepSizes step_sizes_;
-  torch::nn::Linear in_proj_{nullptr}, out_proj_{nullptr};
+  Linear in_proj_{nullptr}, out_proj_{nullptr};
   std::shared_ptr<DepthwiseConv> conv1d_;
   std::shared_ptr<RmsNorm> norm_;
   torch::Tensor dt_bias_, A_log_;  // [H]

@@ -34,6 +34,9 @@ class Mixer : public torch::nn::Module {
   virtual torch::Tensor step(MixerState& state, const torch::Tensor& x);
   // The same inside a stack, for a mixer that hears from the layers below it through the pass.
   virtual torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, Pass&) { return step(state, x); }
+
+  // True if every position is treated alone, whatever stands before the channels: [.., D] -> [.., D].
+  virtual bool is_pointwise() const { return false; }
 };
 
 using MixerPointer = std::shared_ptr<Mixer>;

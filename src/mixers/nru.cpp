@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catalog/recurrent.h"
+#include "mixers/linear.h"
 #include "mixers/nru_op.h"
 #include "mixers/path.h"
 
@@ -10,7 +11,6 @@ namespace mneme {
 namespace {
 
 using torch::Tensor;
-using torch::nn::Linear;
 
 // Common to all variants: a state [h | m] that starts at zero, moved by step_state.
 class Nru : public Mixer {
@@ -95,7 +95,7 @@ class OuterProductNru : public Nru, public SelfInitialised {
   Tensor fused(const Tensor& x) override {
     const NruShape shape{H_, M_, k_, s_, relu_};
     const Tensor W = hmi2h_->weight;
-    const Tensor a = torch::linear(x, W.narrow(1, 0, D_), hmi2h_->bias);
+    const Tensor a = linear_map(x, W.narrow(1, 0, D_), hmi2h_->bias);
     const auto maps = {hm2alpha_, hm2beta_, hm2v_alpha_, hm2v_beta_};
     std::vector<Tensor> weights, biases;
     for (const Linear& map : maps) {
@@ -104,7 +104,7 @@ class OuterProductNru : public Nru, public SelfInitialised {
     }
     const Tensor U = torch::cat(weights), bias = torch::cat(biases);
     const std::int64_t first = table8_ ? D_ : 0;
-    const Tensor o = table8_ ? torch::linear(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
+    const Tensor o = table8_ ? linear_map(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
     return nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_), ln_h_ ? ln_h_->weight : Tensor(),
                      ln_h_ ? ln_h_->bias : Tensor());
   }
@@ -160,7 +160,7 @@ class PlainNru : public Nru {
       biases.push_back(map->bias);
     }
     const Tensor W = torch::cat(weights);
-    return nru_plain_layer({H_, M_, 1, 0, true}, torch::linear(x, W.narrow(1, 0, D_), torch::cat(biases)),
+    return nru_plain_layer({H_, M_, 1, 0, true}, linear_map(x, W.narrow(1, 0, D_), torch::cat(biases)),
                            W.narrow(1, D_, H_ + M_));
   }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "mixers/linear.h"
+
 namespace mneme {
 
 PointwiseConv::PointwiseConv(std::int64_t in, std::int64_t out) {
@@ -10,7 +12,7 @@ PointwiseConv::PointwiseConv(std::int64_t in, std::int64_t out) {
 }
 
 torch::Tensor PointwiseConv::forward(const torch::Tensor& x) const {
-  return torch::linear(x, weight_.select(2, 0), bias_);
+  return linear_map(x, weight_.select(2, 0), bias_);
 }
 
 void PointwiseConv::initialise(const Draw& draw, const std::string& prefix) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catalog/recurrent.h"
+#include "mixers/linear.h"
 #include "mixers/path.h"
 #include "mixers/recurrent_op.h"
 
@@ -56,7 +57,7 @@ class Recurrent : public Mixer, public SelfInitialised {
   Tensor step(MixerState& state, const Tensor& x) override {
     Tensor y = x;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
-      const Tensor a = torch::linear(y, layers_[k].weight_ih, layers_[k].bias_ih);
+      const Tensor a = linear_map(y, layers_[k].weight_ih, layers_[k].bias_ih);
       y = cell(layers_[k], a, state.tensors.data() + k * vectors_);
     }
     return y;
@@ -79,7 +80,7 @@ class Recurrent : public Mixer, public SelfInitialised {
 
  private:
   Tensor composed_layer(const Layer& layer, const Tensor& x) const {
-    const Tensor a = torch::linear(x, layer.weight_ih, layer.bias_ih);  // [B, L, gates * H]
+    const Tensor a = linear_map(x, layer.weight_ih, layer.bias_ih);  // [B, L, gates * H]
     std::vector<Tensor> state(vectors_, torch::zeros({x.size(0), H_}, x.options())), outputs;
     for (const Tensor& step : a.unbind(1)) outputs.push_back(cell(layer, step, state.data()));
     return torch::stack(outputs, 1);
@@ -101,11 +102,11 @@ class Rnn : public Recurrent {
 
  protected:
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
-    const Tensor sum = a + torch::linear(state[0], layer.weight_hh, layer.bias_hh);
+    const Tensor sum = a + linear_map(state[0], layer.weight_hh, layer.bias_hh);
     return state[0] = relu_ ? torch::relu(sum) : torch::tanh(sum);
   }
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {
-    return rnn_layer(torch::linear(x, layer.weight_ih, both_biases(layer)), layer.weight_hh, relu_);
+    return rnn_layer(linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh, relu_);
   }
 
  private:
@@ -118,12 +119,12 @@ class Lstm : public Recurrent {
 
  protected:
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
-    const auto gate = (a + torch::linear(state[0], layer.weight_hh, layer.bias_hh)).chunk(4, 1);  // i, f, g, o
+    const auto gate = (a + linear_map(state[0], layer.weight_hh, layer.bias_hh)).chunk(4, 1);  // i, f, g, o
     state[1] = torch::sigmoid(gate[1]) * state[1] + torch::sigmoid(gate[0]) * torch::tanh(gate[2]);
     return state[0] = torch::sigmoid(gate[3]) * torch::tanh(state[1]);
   }
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {
-    return lstm_layer(torch::linear(x, layer.weight_ih, both_biases(layer)), layer.weight_hh);
+    return lstm_layer(linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh);
   }
 };
 
@@ -141,7 +142,7 @@ class Gru : public Recurrent {
     const std::int64_t H = H_;
     const auto back = [&](std::int64_t first, std::int64_t blocks, const Tensor& from) {
       const Tensor bias = layer.bias_hh.defined() ? layer.bias_hh.narrow(0, first * H, blocks * H) : Tensor();
-      return torch::linear(from, layer.weight_hh.narrow(0, first * H, blocks * H), bias);
+      return linear_map(from, layer.weight_hh.narrow(0, first * H, blocks * H), bias);
     };
     const auto gates = back(0, 2, h).chunk(2, 1);
     const Tensor r = torch::sigmoid(in[0] + gates[0]), z = torch::sigmoid(in[1] + gates[1]);
@@ -156,7 +157,7 @@ class Gru : public Recurrent {
       // The n block of b_hh is scaled by the reset gate, so it cannot join b_ih.
       bias = layer.bias_ih + torch::constant_pad_nd(layer.bias_hh.narrow(0, 0, 2 * H_), {0, H_});
     }
-    return gru_layer(torch::linear(x, layer.weight_ih, bias), layer.weight_hh, bias_n);
+    return gru_layer(linear_map(x, layer.weight_ih, bias), layer.weight_hh, bias_n);
   }
 
  private:

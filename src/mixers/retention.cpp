@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "mixers/depthwise_conv.h"
 #include "mixers/gated_scan_op.h"
+#include "mixers/linear.h"
 #include "mixers/rms_norm.h"
 
 namespace mneme {
@@ -32,18 +33,18 @@ class Retention : public Mixer {
     const std::int64_t out[3] = {widths_.key, widths_.key / groups_, widths_.value / groups_};
     for (int s = 0; s < 3; ++s) {
       const std::string name(1, "qkv"[s]);
-      proj_[s] = register_module(name + "_proj", torch::nn::Linear(torch::nn::LinearOptions(D, out[s]).bias(false)));
+      proj_[s] = register_module(name + "_proj", Linear(torch::nn::LinearOptions(D, out[s]).bias(false)));
       if (options.flag("use_short_conv"))
         conv_[s] = register_module(name + "_conv1d", std::make_shared<DepthwiseConv>(out[s], options.integer("conv_size"),
                                                                                      options.flag("conv_bias")));
     }
     const bool gated = options.flag("use_output_gate");
-    if (gated) g_proj_ = register_module("g_proj", torch::nn::Linear(torch::nn::LinearOptions(D, widths_.value).bias(false)));
+    if (gated) g_proj_ = register_module("g_proj", Linear(torch::nn::LinearOptions(D, widths_.value).bias(false)));
     const bool fused = gated && options.flag("fuse_norm") && gate_fn_ == "swish";
     norm_ = register_module(fused ? "g_norm_swish_gate" : "g_norm",
                             std::make_shared<RmsNorm>(widths_.head_value(), options.real("norm_eps"),
                                                       options.flag("elementwise_affine")));
-    o_proj_ = register_module("o_proj", torch::nn::Linear(torch::nn::LinearOptions(widths_.value, D).bias(false)));
+    o_proj_ = register_module("o_proj", Linear(torch::nn::LinearOptions(widths_.value, D).bias(false)));
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
@@ -110,9 +111,9 @@ class Retention : public Mixer {
   }
 
   std::string feature_map_, gate_fn_;
-  std::array<torch::nn::Linear, 3> proj_{nullptr, nullptr, nullptr};
+  std::array<Linear, 3> proj_{nullptr, nullptr, nullptr};
   std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
-  torch::nn::Linear g_proj_{nullptr}, o_proj_{nullptr};
+  Linear g_proj_{nullptr}, o_proj_{nullptr};
   std::shared_ptr<RmsNorm> norm_;
 };
 
@@ -160,14 +161,14 @@ class Gla : public Retention {
     if (!options.is_word("clamp_min")) clamp_min_ = options.real("clamp_min");
     const std::int64_t rank = options.integer("gate_low_rank_dim");
     gk_proj_ = register_module("gk_proj", torch::nn::ModuleList());
-    gk_proj_->push_back(torch::nn::Linear(torch::nn::LinearOptions(context.width, rank).bias(false)));
-    gk_proj_->push_back(torch::nn::Linear(rank, widths_.key / groups_));
+    gk_proj_->push_back(Linear(torch::nn::LinearOptions(context.width, rank).bias(false)));
+    gk_proj_->push_back(Linear(rank, widths_.key / groups_));
   }
 
  private:
   torch::Tensor log_decay(const torch::Tensor& x) override {
-    const torch::Tensor low = gk_proj_[0]->as<torch::nn::Linear>()->forward(x);
-    torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<torch::nn::Linear>()->forward(low)) / normalizer_;
+    const torch::Tensor low = gk_proj_[0]->as<Linear>()->forward(x);
+    torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<Linear>()->forward(low)) / normalizer_;
     if (clamp_min_) gk = torch::clamp_min(gk, *clamp_min_);
     return heads(gk, widths_.head_key());
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "mixers/linear.h"
 #include "mixers/own_linears.h"
 #include "mixers/token_shift.h"
 #include "mixers/wkv_op.h"
@@ -9,8 +10,8 @@
 namespace mneme {
 namespace {
 
-torch::nn::Linear projection(std::int64_t in, std::int64_t out) {
-  return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false));
+Linear projection(std::int64_t in, std::int64_t out) {
+  return Linear(torch::nn::LinearOptions(in, out).bias(false));
 }
 
 // What both mixes share: learned blends of a token with its predecessor.
@@ -98,7 +99,7 @@ class Rwkv4 : public Shifted {
   }
 
   torch::Tensor time_decay_, time_first_, mix_k_, mix_v_, mix_r_;
-  torch::nn::Linear key_{nullptr}, value_{nullptr}, receptance_{nullptr}, output_{nullptr};
+  Linear key_{nullptr}, value_{nullptr}, receptance_{nullptr}, output_{nullptr};
 };
 
 class Rwkv4ChannelMix : public Shifted {
@@ -142,7 +143,7 @@ class Rwkv4ChannelMix : public Shifted {
   }
 
   torch::Tensor mix_k_, mix_r_;
-  torch::nn::Linear key_{nullptr}, receptance_{nullptr}, value_{nullptr};
+  Linear key_{nullptr}, receptance_{nullptr}, value_{nullptr};
 };
 
 }  // namespace

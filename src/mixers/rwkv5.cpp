@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catalog/rwkv.h"
+#include "mixers/linear.h"
 #include "mixers/rwkv5_op.h"
 #include "mixers/token_shift.h"
 
@@ -24,7 +25,7 @@ class Rwkv5 : public Mixer, public SelfInitialised {
     time_decay_ = register_parameter("time_decay", torch::zeros({H_, N_}));
     time_faaaa_ = register_parameter("time_faaaa", torch::zeros({H_, N_}));
     const auto projection = [&](const char* name) {
-      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
+      return register_module(name, Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
     };
     receptance_ = projection("receptance");
     key_ = projection("key");
@@ -102,7 +103,7 @@ class Rwkv5 : public Mixer, public SelfInitialised {
   LayerRatios ratios_;
   std::map<std::string, torch::Tensor> mix_;
   torch::Tensor time_decay_, time_faaaa_;
-  torch::nn::Linear receptance_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr}, gate_{nullptr};
+  Linear receptance_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr}, gate_{nullptr};
   torch::nn::GroupNorm ln_x_{nullptr};
 };
 

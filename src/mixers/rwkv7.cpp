@@ -4,6 +4,7 @@
 
 #include "catalog/rwkv.h"
 #include "core/error.h"
+#include "mixers/linear.h"
 #include "mixers/low_rank.h"
 #include "mixers/own_linears.h"
 #include "mixers/rwkv7_op.h"
@@ -30,7 +31,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     k_a_ = register_parameter("k_a", torch::zeros({D_}));
     r_k_ = register_parameter("r_k", torch::zeros({H_, N_}));
     const auto projection = [&](const char* name) {
-      return register_module(name, torch::nn::Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
+      return register_module(name, Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
     };
     r_proj_ = projection("r_proj");
     k_proj_ = projection("k_proj");
@@ -160,7 +161,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
   LayerRatios ratios_;
   std::map<std::string, torch::Tensor> mix_;
   torch::Tensor k_k_, k_a_, r_k_;
-  torch::nn::Linear r_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
+  Linear r_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
   std::shared_ptr<LowRank> w_lora_, a_lora_, g_lora_, v_lora_;
   torch::nn::GroupNorm g_norm_{nullptr};
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "mixers/holder.h"
+#include "mixers/linear.h"
 #include "mixers/long_conv.h"
 #include "mixers/s4_system.h"
 
@@ -39,7 +40,7 @@ class S4 : public Mixer {
         longest_(options.flag("truncate") ? context.length : std::numeric_limits<std::int64_t>::max()),
         dropout_(options.real("dropout")) {
     layer_ = register_module("layer", std::make_shared<S4Layer>(shape_of(context, options), options));
-    output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<torch::nn::LinearImpl>(H_, 2 * H_));
+    output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<LinearImpl>(H_, 2 * H_));
   }
 
   Tensor forward(const Tensor& x, Pass& pass) override {
@@ -80,7 +81,7 @@ class S4 : public Mixer {
   std::int64_t H_, n_, longest_;
   double dropout_;
   std::shared_ptr<S4Layer> layer_;
-  std::shared_ptr<torch::nn::LinearImpl> output_linear_;
+  std::shared_ptr<LinearImpl> output_linear_;
   mutable S4System::Recurrence recurrence_;
 };
 

@@ -1,6 +1,8 @@
 #include "mixers/state_mixers.h"
 
 #include "core/error.h"
+#include "mixers/linear.h"
+#include "mixers/mlp_op.h"
 
 namespace mneme {
 namespace {
@@ -16,6 +18,7 @@ torch::Tensor activate(const std::string& name, const torch::Tensor& x) {
 class Pointwise : public Mixer {
  public:
   bool has_step() const override { return true; }
+  bool is_pointwise() const override { return true; }
   MixerState initial_state(std::int64_t) const override { return {}; }
   torch::Tensor step(MixerState&, const torch::Tensor& x) override {
     Pass pass = Pass::evaluation();
@@ -27,25 +30,26 @@ class Mlp : public Pointwise {
  public:
   Mlp(const MixerContext& context, const Options& options) : activation_(options.text("activation")) {
     const std::int64_t D = context.width, hidden = options.integer("hidden_mult") * D;
-    fc1_ = register_module("fc1", torch::nn::Linear(D, hidden));
-    fc2_ = register_module("fc2", torch::nn::Linear(hidden, D));
+    fc1_ = register_module("fc1", Linear(D, hidden));
+    fc2_ = register_module("fc2", Linear(hidden, D));
   }
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+    if (activation_ == "gelu") return gelu_mlp(x, fc1_, fc2_);
     return fc2_->forward(activate(activation_, fc1_->forward(x)));
   }
 
  private:
   std::string activation_;
-  torch::nn::Linear fc1_{nullptr}, fc2_{nullptr};
+  Linear fc1_{nullptr}, fc2_{nullptr};
 };
 
 class Glu : public Pointwise {
  public:
   Glu(const MixerContext& context, const Options& options) : activation_(options.text("activation")) {
     const std::int64_t D = context.width, hidden = options.integer("hidden_mult") * D;
-    fc1_ = register_module("fc1", torch::nn::Linear(D, hidden));
-    fc2_ = register_module("fc2", torch::nn::Linear(D, hidden));
-    fc3_ = register_module("fc3", torch::nn::Linear(hidden, D));
+    fc1_ = register_module("fc1", Linear(D, hidden));
+    fc2_ = register_module("fc2", Linear(D, hidden));
+    fc3_ = register_module("fc3", Linear(hidden, D));
   }
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
     return fc3_->forward(fc1_->forward(x) * activate(activation_, fc2_->forward(x)));
@@ -53,7 +57,7 @@ class Glu : public Pointwise {
 
  private:
   std::string activation_;
-  torch::nn::Linear fc1_{nullptr}, fc2_{nullptr}, fc3_{nullptr};
+  Linear fc1_{nullptr}, fc2_{nullptr}, fc3_{nullptr};
 };
 
 class Identity : public Pointwise {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "mixers/attention_op.h"
+#include "mixers/linear.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -18,7 +19,7 @@ class OutputMap : public torch::nn::Module, public SelfInitialised {
     weight_ = register_parameter("weight", torch::zeros({D, D}));
     bias_ = register_parameter("bias", torch::zeros({D}));
   }
-  Tensor forward(const Tensor& x) const { return torch::linear(x, weight_, bias_); }
+  Tensor forward(const Tensor& x) const { return linear_map(x, weight_, bias_); }
   void initialise(const Draw& draw, const std::string& prefix) override {
     draw.uniform(weight_, prefix + "weight", 1.0 / std::sqrt(static_cast<double>(weight_.size(1))));
     draw.constant(bias_, 0.0);
@@ -40,7 +41,7 @@ class SelfAttention : public torch::nn::Module, public SelfInitialised {
   // x [B, T, D]. With `past` (keys and values [B, H, t, d]) x is what comes behind it, and past grows by x.
   Tensor forward(const Tensor& x, Pass& pass, Tensor* past = nullptr) const {
     const std::int64_t d = D_ / H_, T = x.size(1);
-    const Tensor projected = torch::linear(x, in_proj_weight_, in_proj_bias_);
+    const Tensor projected = linear_map(x, in_proj_weight_, in_proj_bias_);
     const bool drops = pass.is_training() && dropout_ > 0.0;
     if (causal_ && !past && !drops && use_kernels(x)) return out_proj_->forward(causal_attention(projected, H_));
     const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});
@@ -73,7 +74,7 @@ class SelfAttention : public torch::nn::Module, public SelfInitialised {
 
 struct LayerModules {
   std::shared_ptr<SelfAttention> self_attn;
-  torch::nn::Linear linear1{nullptr}, linear2{nullptr};
+  Linear linear1{nullptr}, linear2{nullptr};
   torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
 };
 
@@ -126,8 +127,8 @@ class Transformer : public Mixer {
     const auto norm = torch::nn::LayerNormOptions({D_}).eps(options.real("layer_norm_eps"));
     LayerModules layer;
     layer.self_attn = owner.register_module("self_attn", std::make_shared<SelfAttention>(D_, H_, causal_, dropout_));
-    layer.linear1 = owner.register_module("linear1", torch::nn::Linear(D_, F));
-    layer.linear2 = owner.register_module("linear2", torch::nn::Linear(F, D_));
+    layer.linear1 = owner.register_module("linear1", Linear(D_, F));
+    layer.linear2 = owner.register_module("linear2", Linear(F, D_));
     layer.norm1 = owner.register_module("norm1", torch::nn::LayerNorm(norm));
     layer.norm2 = owner.register_module("norm2", torch::nn::LayerNorm(norm));
     return layer;
@@ -137,7 +138,7 @@ class Transformer : public Mixer {
     torch::nn::LayerNorm norm1 = layer.norm1, norm2 = layer.norm2;
     const auto attend = [&](const Tensor& z) { return pass.dropout(layer.self_attn->forward(z, pass, past), dropout_); };
     const auto feed = [&](const Tensor& z) {
-      torch::nn::Linear linear1 = layer.linear1, linear2 = layer.linear2;
+      Linear linear1 = layer.linear1, linear2 = layer.linear2;
       const Tensor hidden = linear1->forward(z);
       return pass.dropout(linear2->forward(pass.dropout(gelu_ ? torch::gelu(hidden) : torch::relu(hidden), dropout_)), dropout_);
     };

@@ -1,6 +1,7 @@
 #include "models/backbone.h"
 
 #include "core/error.h"
+#include "mixers/layer_norm_op.h"
 
 namespace mneme {
 
@@ -20,13 +21,17 @@ Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> block
 torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
   const Part part("norms, residual");
   Stream stream{walk.dropout(embedded, embed_dropout_), {}};
-  for (const auto& block : blocks_) block->apply(stream, walk);
+  for (const auto& block : blocks_) {
+    if (block == blocks_.back()) walk.enter_last_layer();
+    block->apply(stream, walk);
+  }
+  if (walk.rows().defined() && !stream.kept) stream.keep(walk.rows());
   if (stream.residual.defined()) {
     stream.add_branch(walk, resid_dropout_);
     stream.h = stream.residual.to(stream.h.scalar_type());
   }
   if (rms_norm_) return rms_norm_->forward(stream.h);
-  return layer_norm_.is_empty() ? stream.h : layer_norm_->forward(stream.h);
+  return layer_norm_.is_empty() ? stream.h : normed(stream.h, layer_norm_);
 }
 
 bool Backbone::has_step() const {

@@ -1,6 +1,7 @@
 #include "models/block.h"
 
 #include "core/error.h"
+#include "mixers/layer_norm_op.h"
 #include "mixers/rms_norm.h"
 
 namespace mneme {
@@ -30,11 +31,9 @@ class ZoologyBlock : public LayerNormBlock {
   explicit ZoologyBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
 
   void apply(Stream& stream, Walk& walk) override {
-    stream.add_branch(walk, parts_.dropout);
-    stream.h = mix(norm1_->forward(stream.residual), walk);
-    if (!has_state_mixer()) return;
-    stream.add_branch(walk, parts_.dropout);
-    stream.h = feed(norm2_->forward(stream.residual), walk);
+    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_), walk);
+    settle(stream, walk);
+    if (has_state_mixer()) stream.h = feed(stream.add_branch_and_norm(walk, parts_.dropout, norm2_), walk);
   }
 };
 
@@ -45,9 +44,9 @@ class ParallelBlock : public LayerNormBlock {
   }
 
   void apply(Stream& stream, Walk& walk) override {
-    stream.add_branch(walk, parts_.dropout);
-    const Tensor mixed = mix(norm1_->forward(stream.residual), walk);
-    stream.h = mixed + feed(norm2_->forward(stream.residual), walk);
+    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_), walk);
+    settle(stream, walk);
+    stream.h = stream.h + feed(normed(stream.residual, norm2_), walk);
   }
 };
 
@@ -57,8 +56,10 @@ class PostNormBlock : public LayerNormBlock {
 
   void apply(Stream& stream, Walk& walk) override {
     Tensor& x = stream.h;
-    x = norm1_->forward(x + walk.dropout(mix(x, walk), parts_.dropout));
-    if (has_state_mixer()) x = norm2_->forward(x + walk.dropout(feed(x, walk), parts_.dropout));
+    x = x + walk.dropout(mix(x, walk), parts_.dropout);
+    settle(stream, walk);
+    x = normed(x, norm1_);
+    if (has_state_mixer()) x = add_and_norm(x, walk.dropout(feed(x, walk), parts_.dropout), norm2_).normal;
   }
 };
 
@@ -72,6 +73,7 @@ class MambaBlock : public Block {
 
   void apply(Stream& stream, Walk& walk) override {
     stream.h = mix(normalised(*norm_, stream, walk), walk);
+    settle(stream, walk);
     if (has_state_mixer()) stream.h = feed(normalised(*norm2_, stream, walk), walk);
   }
 
@@ -95,6 +97,7 @@ class PlainBlock : public Block {
     // Between layers, as in torch's recurrent networks: not before the first, not after the last.
     if (parts_.layer > 0) stream.h = walk.dropout(stream.h, parts_.dropout);
     stream.h = mix(stream.h, walk);
+    settle(stream, walk);
     if (has_state_mixer()) stream.h = feed(stream.h, walk);
   }
 };
@@ -103,6 +106,27 @@ class PlainBlock : public Block {
 
 void Stream::add_branch(Walk& walk, double dropout) {
   residual = residual.defined() ? residual + walk.dropout(h, dropout) : h;
+}
+
+Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm) {
+  if (!residual.defined()) {
+    residual = h;
+    return normed(h, norm);
+  }
+  const NormedSum next = add_and_norm(residual, walk.dropout(h, dropout), norm);
+  residual = next.sum;
+  return next.normal;
+}
+
+void Stream::keep(const Tensor& rows) {
+  h = h.flatten(0, 1).index_select(0, rows);
+  if (residual.defined()) residual = residual.flatten(0, 1).index_select(0, rows);
+  kept = true;
+}
+
+void Block::settle(Stream& stream, const Walk& walk) const {
+  if (!walk.in_last_layer() || !walk.rows().defined()) return;
+  if (!parts_.state || parts_.state->is_pointwise()) stream.keep(walk.rows());
 }
 
 Block::Block(BlockParts parts, const char* sequence_name, const char* state_name) : parts_(std::move(parts)) {

@@ -25,6 +25,11 @@ struct Stream {
   torch::Tensor residual;  // undefined before the first layer, and always in postnorm and plain stacks
 
   void add_branch(Walk& walk, double dropout);
+  // The same, and the norm of the residual behind it.
+  torch::Tensor add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm);
+  // [B, L, D] -> [R, D]: of all positions, those that are asked.
+  void keep(const torch::Tensor& rows);
+  bool kept = false;
 };
 
 struct BlockParts {
@@ -47,6 +52,9 @@ class Block : public torch::nn::Module {
   torch::Tensor mix(const torch::Tensor& x, Walk& walk);
   torch::Tensor feed(const torch::Tensor& x, Walk& walk) { return walk.mix(*parts_.state, x); }
   bool has_state_mixer() const { return parts_.state != nullptr; }
+  // Called behind the sequence mixer. In the last layer positions have met for the last time there, unless the state mixer
+  // is no pointwise one: what follows is done for the asked ones alone.
+  void settle(Stream& stream, const Walk& walk) const;
 
   BlockParts parts_;
 

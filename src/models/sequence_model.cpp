@@ -57,6 +57,11 @@ torch::Tensor SequenceModel::hidden(const torch::Tensor& input, Pass& pass) {
   return backbone_->forward(embeddings_->forward(input, pass), walk);
 }
 
+torch::Tensor SequenceModel::hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, Pass& pass) {
+  Walk walk(pass, rows);
+  return backbone_->forward(embeddings_->forward(input, pass), walk);
+}
+
 ModelState SequenceModel::initial_state(std::int64_t batch) const { return {backbone_->initial_states(batch), 0}; }
 
 torch::Tensor SequenceModel::step(ModelState& state, const torch::Tensor& input) {

@@ -27,6 +27,8 @@ class Walk {
  public:
   // Tensors are [B, L, D].
   explicit Walk(Pass& pass) : pass_(pass) {}
+  // The same, for a model of which only some positions are asked: `rows` [R] are their places in [B * L].
+  Walk(Pass& pass, torch::Tensor rows) : pass_(pass), rows_(std::move(rows)) {}
   // Tensors are [B, D]. `state` is moved on by the mixers; its position by the model.
   Walk(Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
 
@@ -40,8 +42,16 @@ class Walk {
   torch::Tensor dropout(const torch::Tensor& x, double p) { return pass_.dropout(x, p); }
   Pass& pass() { return pass_; }
 
+  // The rows that are asked; undefined if all are.
+  const torch::Tensor& rows() const { return rows_; }
+  // Told by the stack: whatever no later position needs may be left out from now on.
+  void enter_last_layer() { in_last_layer_ = true; }
+  bool in_last_layer() const { return in_last_layer_; }
+
  private:
   Pass& pass_;
+  torch::Tensor rows_;
+  bool in_last_layer_ = false;
   ModelState* state_ = nullptr;
   std::size_t next_ = 0;
 };

@@ -38,6 +38,12 @@ Judgement judge(const Claim& claim, std::span<const ResultRow> rows, std::size_t
   return claim.judge(Evidence(rows));
 }
 
+std::vector<JudgedClaim> judge_claims(std::string_view study, std::span<const ResultRow> rows, std::size_t planned) {
+  std::vector<JudgedClaim> judged;
+  for (const Claim* claim : claims_about(study)) judged.push_back({claim, judge(*claim, rows, planned)});
+  return judged;
+}
+
 Json claim_json(const JudgedClaim& claim) {
   return {{"claim", claim.claim->id},
           {"where", claim.claim->where},
@@ -55,11 +61,15 @@ Table claim_table(std::span<const JudgedClaim> claims) {
   return table;
 }
 
+std::size_t count_with(std::span<const JudgedClaim> claims, Verdict verdict) {
+  return static_cast<std::size_t>(std::count_if(
+      claims.begin(), claims.end(), [&](const JudgedClaim& one) { return one.judgement.verdict == verdict; }));
+}
+
 std::string count_verdicts(std::span<const JudgedClaim> claims) {
   std::string text;
   for (const Verdict verdict : {Verdict::confirmed, Verdict::contradicted, Verdict::not_enough_runs}) {
-    const auto count =
-        std::count_if(claims.begin(), claims.end(), [&](const JudgedClaim& one) { return one.judgement.verdict == verdict; });
+    const std::size_t count = count_with(claims, verdict);
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict_name(verdict));
   }
   return text.empty() ? "no claims" : text;

@@ -47,9 +47,13 @@ struct JudgedClaim {
   const Claim* claim;
   Judgement judgement;
 };
+// All claims about a study, judged.
+std::vector<JudgedClaim> judge_claims(std::string_view study, std::span<const ResultRow> rows, std::size_t planned);
+
 Json claim_json(const JudgedClaim& claim);
 // One line a claim: id, verdict, statement, numbers.
 Table claim_table(std::span<const JudgedClaim> claims);
+std::size_t count_with(std::span<const JudgedClaim> claims, Verdict verdict);
 // "2 confirmed, 1 contradicted".
 std::string count_verdicts(std::span<const JudgedClaim> claims);
 

@@ -66,29 +66,20 @@ Json x_axis(const Json& data, const std::string& path) {
 
 Json panel_of(const Cells& cells, std::size_t panel, const Json& data, const Json& x) {
   const PanelSize size = panel_size(cells.panels.size());
-  const SeriesEncoding series = series_encoding(cells.series);
+  const Json color = series_encoding(cells.series).color;
   const auto y = [](const char* name) { return percent_axis(name, "Test accuracy (%)"); };
   const Json tip = tooltip({{"series", "model"}, {"x", "width"}, {"rate", "learning rate"}, {"summary", "test %"}});
+  const CurveLayers curves = curve_layers("best", panel, cells.series, x, y, tip);
   Json layers = Json::array();
-  layers.push_back({{"data", dataset("best")},
-                    {"transform", only_panel(panel)},
-                    {"mark", {{"type", "area"}, {"opacity", cells.series.size() <= 4 ? 0.16 : 0.07}}},
-                    {"encoding", {{"x", x}, {"y", y("min")}, {"y2", {{"field", "max"}}}, {"color", series.color}}}});
+  layers.push_back(curves.band);
   if (!data["marked"].empty())
     layers.push_back({{"data", dataset("marked")},
                       {"transform", only_panel(panel)},
                       {"mark", {{"type", "line"}, {"strokeWidth", 1.6}, {"strokeDash", {2, 3}}}},
-                      {"encoding", {{"x", x}, {"y", y("mean")}, {"color", series.color}}}});
-  layers.push_back({{"data", dataset("best")},
-                    {"transform", only_panel(panel)},
-                    {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
-                    {"encoding", {{"x", x}, {"y", y("mean")}, {"color", series.color}}}});
-  layers.push_back(
-      {{"data", dataset("best")},
-       {"transform", only_panel(panel)},
-       {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 1}, {"size", 50}}},
-       {"encoding", {{"x", x}, {"y", y("mean")}, {"color", series.color}, {"shape", series.shape}, {"tooltip", tip}}}});
-  if (!data["paper"].empty()) layers.push_back(paper_stars(panel, x, y("mean"), series.color));
+                      {"encoding", {{"x", x}, {"y", y("mean")}, {"color", color}}}});
+  layers.push_back(curves.line);
+  layers.push_back(curves.points);
+  if (!data["paper"].empty()) layers.push_back(paper_stars(panel, x, y("mean"), color));
   return {{"width", size.width}, {"height", size.height}, {"layer", layers}};
 }
 

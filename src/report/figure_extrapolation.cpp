@@ -94,30 +94,20 @@ Json range_of(const Axis& axis) {
 
 Json panel_of(const Axis& axis, std::size_t panel, double threshold, bool with_paper) {
   const PanelSize size = panel_size(axis.cells.panels.size());
-  const SeriesEncoding series = series_encoding(axis.cells.series);
   const Json x = field(
       "value", "quantitative",
       {{"scale", {{"domain", range_of(axis)}, {"nice", false}, {"padding", 8}}}, {"axis", {{"title", axis.name}}}});
   const std::string title = axis.metric == "accuracy" ? "Accuracy (%)" : "Exact match (%)";
   const auto y = [&](const char* name) { return percent_axis(name, title); };
   const Json tip = tooltip({{"series", "model"}, {"value", "value"}, {"summary", "%"}});
+  const CurveLayers curves = curve_layers("means", panel, axis.cells.series, x, y, tip);
   Json layers = Json::array();
-  layers.push_back({{"data", dataset("means")},
-                    {"transform", only_panel(panel)},
-                    {"mark", {{"type", "area"}, {"opacity", axis.cells.series.size() <= 4 ? 0.16 : 0.07}}},
-                    {"encoding", {{"x", x}, {"y", y("min")}, {"y2", {{"field", "max"}}}, {"color", series.color}}}});
+  layers.push_back(curves.band);
   add_level(layers, threshold, fmt::format("{:.0f} %", 100 * threshold), {1, 3}, size.width + 5);
   if (axis.trained[panel]) layers.push_back(vertical_rules({*axis.trained[panel]}, x, kInk));
-  layers.push_back({{"data", dataset("means")},
-                    {"transform", only_panel(panel)},
-                    {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
-                    {"encoding", {{"x", x}, {"y", y("mean")}, {"color", series.color}}}});
-  layers.push_back(
-      {{"data", dataset("means")},
-       {"transform", only_panel(panel)},
-       {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 1}, {"size", 45}}},
-       {"encoding", {{"x", x}, {"y", y("mean")}, {"color", series.color}, {"shape", series.shape}, {"tooltip", tip}}}});
-  if (with_paper) layers.push_back(paper_stars(panel, x, y("mean"), series.color));
+  layers.push_back(curves.line);
+  layers.push_back(curves.points);
+  if (with_paper) layers.push_back(paper_stars(panel, x, y("mean"), series_encoding(axis.cells.series).color));
   return {{"width", size.width}, {"height", size.height}, {"layer", layers}};
 }
 

@@ -35,6 +35,7 @@ th { font-weight: 600; border-bottom: 1.5px solid var(--ink); }
 .number { text-align: right; }
 .sentence { white-space: normal; min-width: 12rem; }
 summary { cursor: pointer; font-size: 1.15rem; font-weight: 600; margin: 2.6rem 0 .7rem; }
+a { color: #0059a8; text-underline-offset: .15em; }
 footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); font-size: .82rem; color: var(--quiet); }
 @media print {
   main { max-width: none; padding: 0; }
@@ -44,10 +45,10 @@ footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line)
 }
 )css";
 
-std::string render_facts(const ReportPage& page) {
-  if (page.facts.empty()) return "";
+std::string render_facts(const Facts& facts) {
+  if (facts.empty()) return "";
   std::string html = "<dl>\n";
-  for (const auto& [name, value] : page.facts)
+  for (const auto& [name, value] : facts)
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_html(name), escape_html(value));
   return html + "</dl>\n";
 }
@@ -71,7 +72,11 @@ std::string render_table(const ReportTable& table) {
 
 std::string render_section(const ReportSection& section, std::size_t& number) {
   std::string body;
-  if (!section.title.empty()) body += fmt::format("<h2 class=\"section\">{}</h2>\n", escape_html(section.title));
+  if (!section.title.empty())
+    body += fmt::format("<h2 class=\"section\"{}>{}</h2>\n",
+                        section.anchor.empty() ? "" : fmt::format(" id=\"{}\"", escape_html(section.anchor)),
+                        escape_html(section.title));
+  body += render_facts(section.facts);
   if (!section.findings.empty()) {
     body += "<ul>\n";
     for (const std::string& finding : section.findings) body += fmt::format("<li>{}</li>\n", escape_html(finding));
@@ -119,7 +124,7 @@ std::string render_page(const ReportPage& page) {
       "<h1>{title}</h1>\n{summary}{facts}{body}<footer>{footer}</footer>\n</main>\n"
       "<script>{script}</script>\n</body>\n</html>\n",
       fmt::arg("policy", policy), fmt::arg("title", escape_html(page.title)), fmt::arg("style", kStyle),
-      fmt::arg("summary", summary), fmt::arg("facts", render_facts(page)), fmt::arg("body", body),
+      fmt::arg("summary", summary), fmt::arg("facts", render_facts(page.facts)), fmt::arg("body", body),
       fmt::arg("footer", escape_html(page.footer)), fmt::arg("script", asset("figure.js")));
 }
 

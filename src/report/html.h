@@ -24,17 +24,21 @@ struct ReportTable {
   std::string name;     // of its CSV and LaTeX files; "": it has none
 };
 
+using Facts = std::vector<std::pair<std::string, std::string>>;  // "Task" -> "MQAR, length 32", ...
+
 struct ReportSection {
   std::string title;                  // "": none
   std::vector<std::string> findings;  // a line each
   std::vector<ReportFigure> figures;
   std::vector<ReportTable> tables;
+  std::string anchor = {};  // what links name it by; "": nothing leads here
+  Facts facts = {};         // under the title
 };
 
 struct ReportPage {
   std::string title;
-  std::string summary;                                     // a sentence or two under the title
-  std::vector<std::pair<std::string, std::string>> facts;  // "Task" -> "MQAR, length 32", ...
+  std::string summary;  // a sentence or two under the title
+  Facts facts;
   std::vector<ReportSection> sections;
   std::string footer;  // version and date; the caller's, so that equal input gives equal bytes
 };

@@ -24,6 +24,9 @@ std::string plain(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// A value as a label shows it: a text that is empty (no convolution) would look like a field without one.
+std::string named(const std::string& text) { return text.empty() ? "none" : text; }
+
 bool is_finite(const std::optional<double>& value) { return value && std::isfinite(*value); }
 
 // Differences that do not make another series: the learning rate is the axis, seeds are what is averaged.
@@ -66,7 +69,7 @@ const Json* common(std::span<const ResultRow> rows, const char* pointer) {
 
 // "{} layers" with its value; one of a thing is singular.
 std::string phrase_text(const char* phrase, const Json& value) {
-  std::string shown = plain(value);
+  std::string shown = named(plain(value));
   if (value.is_array()) {
     std::vector<std::string> parts;
     for (const Json& part : value) parts.push_back(plain(part));
@@ -174,7 +177,7 @@ std::string field_text(std::string_view path, const Json& value) {
     for (const Phrase& phrase : phrases)
       if (pointer == phrase.pointer) return phrase_text(phrase.text, value);
   if (pointer == "/task/name" || pointer == "/model/mixer") return plain(value);
-  return fmt::format("{} {}", last_part(pointer), plain(value));
+  return fmt::format("{} {}", last_part(pointer), named(plain(value)));
 }
 
 std::vector<std::string> series_labels(std::span<const ResultRow> rows, const std::vector<std::string>& apart_from) {
@@ -213,7 +216,7 @@ std::vector<std::string> series_labels(std::span<const ResultRow> rows, const st
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string label = groups[i].front();
     for (const std::string& pointer : varying[groups[i].front()])
-      if (flat[i].contains(pointer)) label += fmt::format(", {} {}", last_part(pointer), flat[i][pointer]);
+      if (flat[i].contains(pointer)) label += fmt::format(", {} {}", last_part(pointer), named(flat[i][pointer]));
     labels.push_back(std::move(label));
   }
   return labels;

@@ -86,6 +86,22 @@ SeriesEncoding series_encoding(const std::vector<std::string>& labels) {
           .shape = field("series", "nominal", {{"scale", shape_scale(labels)}, {"legend", legend}})};
 }
 
+CurveLayers curve_layers(std::string_view data, std::size_t panel, const std::vector<std::string>& series,
+                         const Json& x, const std::function<Json(const char*)>& y, const Json& tip) {
+  const SeriesEncoding encoding = series_encoding(series);
+  const auto layer = [&](const Json& mark, const Json& encodings) -> Json {
+    return {{"data", dataset(data)}, {"transform", only_panel(panel)}, {"mark", mark}, {"encoding", encodings}};
+  };
+  // Many bands over each other must stay light.
+  return {
+      .band = layer({{"type", "area"}, {"opacity", series.size() <= 4 ? 0.16 : 0.07}},
+                    {{"x", x}, {"y", y("min")}, {"y2", {{"field", "max"}}}, {"color", encoding.color}}),
+      .line = layer({{"type", "line"}, {"strokeWidth", 2}}, {{"x", x}, {"y", y("mean")}, {"color", encoding.color}}),
+      .points =
+          layer({{"type", "point"}, {"filled", true}, {"opacity", 1}, {"size", 50}},
+                {{"x", x}, {"y", y("mean")}, {"color", encoding.color}, {"shape", encoding.shape}, {"tooltip", tip}})};
+}
+
 std::string counts_text(const Counts& counts, std::string_view of_each, std::string_view scale) {
   std::string line = fmt::format(
       "{}{} {} {}, {} {}", counts.least_seeds == counts.most_seeds ? "" : fmt::format("{} to ", counts.least_seeds),

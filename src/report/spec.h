@@ -1,6 +1,7 @@
 // Pieces of Vega-Lite specifications that the builders share.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -38,6 +39,15 @@ struct SeriesEncoding {
   Json shape;
 };
 SeriesEncoding series_encoding(const std::vector<std::string>& labels);
+
+// The dataset `data` of a panel as curves: fields mean, min and max against `x`. `y` makes the axis of a field.
+struct CurveLayers {
+  Json band;    // min to max
+  Json line;    // mean
+  Json points;  // a symbol at each mean, with the tooltip
+};
+CurveLayers curve_layers(std::string_view data, std::size_t panel, const std::vector<std::string>& series,
+                         const Json& x, const std::function<Json(const char*)>& y, const Json& tip);
 
 // What stands behind a figure; every one states it under its title.
 struct Counts {

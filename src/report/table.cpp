@@ -131,10 +131,14 @@ std::string to_html(const Table& table) {
     if (table.columns[column].align == Align::right) return " class=\"number\"";
     return cell.size() > kSentence ? " class=\"sentence\"" : "";
   };
+  const auto content = [&](std::size_t column, const std::string& cell, std::string_view tag) {
+    const std::string text = escape_html(cell);
+    return table.columns[column].links && tag == "td" ? fmt::format("<a href=\"#{0}\">{0}</a>", text) : text;
+  };
   const auto line = [&](const std::vector<std::string>& cells, std::string_view tag) {
     std::string html = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      html += fmt::format("<{0}{1}>{2}</{0}>", tag, kind(i, cells[i]), escape_html(cells[i]));
+      html += fmt::format("<{0}{1}>{2}</{0}>", tag, kind(i, cells[i]), content(i, cells[i], tag));
     return html + "</tr>\n";
   };
   std::string html = "<table>\n<thead>\n" + line(titles(table), "th") + "</thead>\n<tbody>\n";

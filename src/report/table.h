@@ -12,6 +12,7 @@ enum class Align { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
+  bool links = false;  // in HTML: each cell leads to the section of a page that it names
 };
 
 struct Table {

@@ -163,7 +163,8 @@ std::vector<RunConfig> Grid::runs() const {
   return runs(none);
 }
 
-std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions) const try {
+std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions,
+                                   RunResolver& resolver) const try {
   const ConfigValue configuration = point(number);
   std::vector<Conditions*> undecided;
   for (Conditions& exclusion : exclusions) {
@@ -172,7 +173,7 @@ std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>&
     if (verdict.value_or(false)) return std::nullopt;
     if (!verdict) undecided.push_back(&exclusion);
   }
-  RunConfig run = resolve_run(configuration);
+  RunConfig run = resolver.resolve(configuration);
   for (Conditions* exclusion : undecided)
     if (exclusion->hold(run.json)) return std::nullopt;
   return run;
@@ -184,8 +185,9 @@ std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>&
 std::vector<RunConfig> Grid::runs(std::vector<Conditions>& exclusions) const {
   std::vector<RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
+  RunResolver resolver;
   for (std::int64_t number = 0; number < size_; ++number) {
-    auto one = run(number, exclusions);
+    auto one = run(number, exclusions, resolver);
     if (!one) continue;
     const auto [first, added] = numbers.emplace(one->id, number);
     if (!added) fail_twice(first->second, number, one->id);

@@ -53,7 +53,7 @@ class Grid {
   // Which value of the axis the point has.
   std::size_t choice(std::int64_t number, std::size_t axis) const;
   // Nothing if the point is excluded.
-  std::optional<RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions) const;
+  std::optional<RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions, RunResolver& resolver) const;
   [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 
   ConfigValue tree_;

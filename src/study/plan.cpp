@@ -4,6 +4,7 @@
 #include <functional>
 #include <queue>
 
+#include "catalog/test_config.h"
 #include "study/local_executor.h"
 
 namespace mneme {
@@ -16,6 +17,16 @@ void add(WorkAmount& amount, const RunConfig& run, double share) {
   amount.tokens += share * static_cast<double>(run.train.integer("steps")) *
                    static_cast<double>(run.train.integer("batch") * run.shape.length);
   amount.flops += share * work_of(run);
+}
+
+// Useful work of the table [test], which is done once, after training. A handful of phase tests and traces is not
+// counted.
+double tested_work(const RunConfig& run) {
+  if (run.test.text("along").empty()) return 0;
+  double work = 0;
+  for (const std::int64_t value : run.test.integers("values"))
+    work += at_test_value(run, value).forward_flops_per_example();
+  return work * static_cast<double>(run.test.integer("examples"));
 }
 
 }  // namespace
@@ -60,7 +71,7 @@ double estimated_seconds(const RunConfig& run, double share, const RunConfig& re
   const double rate = step_work(representative) / step_seconds;
   const auto number = [&](const char* name) { return static_cast<double>(run.train.integer(name)); };
   const double evaluated = number("steps") / number("eval_every") * number("eval_examples") + number("test_examples");
-  return (share * work_of(run) + share * evaluated * run.forward_flops_per_example()) / rate;
+  return (share * (work_of(run) + evaluated * run.forward_flops_per_example()) + tested_work(run)) / rate;
 }
 
 double makespan(std::vector<double> seconds, std::int64_t workers) {

@@ -34,8 +34,8 @@ StudyPlan make_plan(const Study& study,
 std::string kind_of(const RunConfig& run);
 std::map<std::string, std::size_t> representatives(std::span<const RunConfig> runs, std::span<const std::size_t> among);
 
-// Seconds that the rest of a run takes on one core, from the measured step of its kind's representative: steps and
-// evaluations scale with useful work.
+// Seconds that the rest of a run takes on one core, from the measured step of its kind's representative: steps,
+// evaluations and the tests of [test] scale with useful work.
 double estimated_seconds(const RunConfig& run, double share, const RunConfig& representative, double step_seconds);
 
 // Seconds until everything is done when `workers` take the longest first.

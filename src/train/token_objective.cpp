@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mixers/profile.h"
 #include "train/batch.h"
 #include "train/loss_head.h"
 #include "train/objective.h"
@@ -32,8 +31,8 @@ class TokenObjective : public Objective {
       Pass pass = Pass::training(dropout, step, i);
       const torch::Tensor rows = asked_rows(batch, pass);  // [asked, D]
       torch::Tensor rows_gradient;
-      const HeadResult result = head_.train(rows.detach(), model_.output_matrix(), batch.answers,
-                                            1.0 / static_cast<double>(asked), rows_gradient, model_.output_bias());
+      const HeadResult result = train_head(rows.detach(), model_.output_matrix(), model_.output_bias(), batch.answers,
+                                           1.0 / static_cast<double>(asked), rows_gradient);
       rows.backward(rows_gradient);
       loss += result.loss_sum;
       correct += result.correct;
@@ -52,8 +51,7 @@ class TokenObjective : public Objective {
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
       const Batch batch = make_batch(source, run_.shape, indices);
       Pass pass = Pass::evaluation();
-      const HeadResult result = head_.evaluate(asked_rows(batch, pass), model_.output_matrix(), batch.answers,
-                                               model_.output_bias());
+      const HeadResult result = evaluate_head(asked_rows(batch, pass), model_.output_matrix(), model_.output_bias(), batch.answers);
       loss += result.loss_sum;
       asked += static_cast<std::int64_t>(batch.answers.size());
       correct += result.correct;
@@ -75,15 +73,12 @@ class TokenObjective : public Objective {
   std::size_t micro() const { return static_cast<std::size_t>(run_.train.integer("micro_batch")); }
 
   torch::Tensor asked_rows(const Batch& batch, Pass& pass) {
-    const torch::Tensor hidden = model_.hidden(batch.tokens, pass);
-    const Part part("head");
-    return hidden.flatten(0, 1).index_select(0, torch::tensor(batch.asked));
+    return model_.hidden_rows(batch.tokens, torch::tensor(batch.asked), pass);
   }
 
   const RunConfig& run_;
   const Task& task_;
   SequenceModel& model_;
-  LossHead head_;
 };
 
 }  // namespace

@@ -46,6 +46,26 @@ TEST(RunConfig, IdDependsOnWhatMattersAndNotOnHowItIsWritten) {
   EXPECT_NE(from("").id, from("[model.attention]\nnum_heads = 2").id);
 }
 
+TEST(RunResolver, GivesWhatResolvingAloneGives) {
+  RunResolver resolver;
+  for (const char* toml : {"", "train.seed = 1", "task.length = 128", "task.length = 128\ntrain.lr = 0.1",
+                           "model.mixer = 'mamba'\ntask.length = 128", "model.layers = 3\nmodel.positions = 'none'",
+                           "model.layers = 3\nmodel.positions = 'none'\ntrain.seed = 2", ""}) {
+    const RunConfig run = resolver.resolve(parse_toml(toml, "run.toml")), alone = from(toml);
+    EXPECT_EQ(run.id, alone.id) << toml;
+    EXPECT_EQ(run.json, alone.json) << toml;
+    EXPECT_EQ(run.shape.length, alone.shape.length) << toml;
+    EXPECT_EQ(run.warnings, alone.warnings) << toml;
+    EXPECT_EQ(run.parameters(), alone.parameters()) << toml;
+  }
+}
+
+TEST(RunResolver, GoesOnAfterAConfigurationThatCannotBe) {
+  RunResolver resolver;
+  EXPECT_THROW(resolver.resolve(parse_toml("task.length = 128\nmodel.mixer = 'none such'", "run.toml")), Error);
+  EXPECT_EQ(resolver.resolve(parse_toml("task.length = 128", "run.toml")).id, from("task.length = 128").id);
+}
+
 TEST(RunConfig, SeedsDeriveFromTheSeedAndCanBeGiven) {
   const RunConfig a = from("train.seed = 1"), b = from("train.seed = 2");
   for (const char* name : {"data_seed", "init_seed", "order_seed", "dropout_seed"})

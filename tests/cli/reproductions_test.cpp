@@ -43,8 +43,8 @@ TEST(Reproductions, WithoutRunsNothingIsDecided) {
   const ReproductionState state = state_in_files(find_reproduction("A.fig1"), "laptop", "no such directory");
   EXPECT_EQ(state.ended, 0U);
   EXPECT_GT(state.planned, 0U);
-  ASSERT_FALSE(state.claims.empty());
-  for (const JudgedClaim& one : state.claims) EXPECT_EQ(one.judgement.verdict, Verdict::not_enough_runs);
+  ASSERT_FALSE(state.claims().empty());
+  for (const JudgedClaim& one : state.claims()) EXPECT_EQ(one.judgement.verdict, Verdict::not_enough_runs);
 }
 
 // Table 8 of paper B, by our formulas at the sizes of the study.
@@ -66,7 +66,7 @@ TEST(Reproductions, ResultsMdSaysWhatTheKeptResultsSay) {
   for (const Reproduction& item : reproductions()) {
     const ReproductionState state = state_in_files(item, "laptop", root / "results");
     if (state.ended == 0) continue;
-    for (const JudgedClaim& one : state.claims) {
+    for (const JudgedClaim& one : state.claims()) {
       const std::string line = "| `" + one.claim->id + "` | " + verdict_name(one.judgement.verdict) + " | " + one.judgement.numbers + " |";
       EXPECT_NE(text.find(line), std::string::npos) << line;
       ++judged;

@@ -144,6 +144,14 @@ TEST(Options, SetKeepsDerivedValues) {
   EXPECT_EQ(options.integer("length"), 33);
 }
 
+TEST(Options, ACopyThatIsSetLeavesTheOther) {
+  const Options first = defaults({integer_field("width", 64, 1, 128, "")}, "model");
+  Options second = first;
+  second.set("width", 32);
+  EXPECT_EQ(first.integer("width"), 64);
+  EXPECT_EQ(second.integer("width"), 32);
+}
+
 TEST(Defaults, AreTheFallbacks) {
   EXPECT_EQ(canonical(defaults({integer_field("a", 1, 0, 9, ""), flag_field("b", true, "")}, "x").values()),
             R"({"a":1,"b":true})");

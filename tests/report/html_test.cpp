@@ -111,6 +111,19 @@ TEST(Html, AReportOfThreeThousandRunsIsSmall) {
   EXPECT_LT(html.size() - asset("figure.js").size(), 1'500'000u);
 }
 
+TEST(Html, SectionsCanBeLinkedToAndHaveFacts) {
+  ReportPage page{.title = "T", .summary = "", .facts = {}, .sections = {}, .footer = ""};
+  page.sections.push_back({.title = "Part",
+                           .findings = {},
+                           .figures = {},
+                           .tables = {},
+                           .anchor = "a\"><img src=x>",
+                           .facts = {{"Study", "<b>"}}});
+  const std::string html = render_page(page);
+  EXPECT_NE(html.find("id=\"a&quot;&gt;&lt;img src=x&gt;\">Part</h2>"), std::string::npos);
+  EXPECT_NE(html.find("<dt>Study</dt><dd>&lt;b&gt;</dd>"), std::string::npos);
+}
+
 TEST(Html, FoldedTablesAreDetails) {
   const Table table{.columns = {{"a"}}, .rows = {{"1"}}};
   const std::string page =

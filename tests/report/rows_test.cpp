@@ -36,6 +36,14 @@ TEST(Rows, OnlyRunsThatEndedAreResults) {
     EXPECT_FALSE(is_result(sample_row("m", 1, 1, 0, outcome)));
 }
 
+TEST(Rows, AnEmptyValueIsCalledNone) {
+  std::vector<ResultRow> rows{sample_row("attention", 1e-3, 1, 1), sample_row("attention", 1e-3, 1, 1)};
+  rows[0].config["model"]["attention"]["conv_on"] = "";
+  rows[1].config["model"]["attention"]["conv_on"] = "k";
+  EXPECT_THAT(series_labels(rows), ElementsAre("attention, conv_on none", "attention, conv_on k"));
+  EXPECT_EQ(field_text("model.attention.conv_on", ""), "conv_on none");
+}
+
 TEST(Rows, LabelsNameWhatVariesWithinAMixer) {
   std::vector<ResultRow> rows{sample_row("attention", 1e-3, 1, 1), sample_row("attention", 1e-2, 2, 1),
                               sample_row("mamba", 1e-3, 1, 1), sample_row("mamba", 1e-3, 1, 1)};

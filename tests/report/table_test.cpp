@@ -35,6 +35,15 @@ TEST(Table, HtmlEscapesCells) {
             "</tbody>\n</table>\n");
 }
 
+TEST(Table, CellsOfALinkColumnLeadToTheSectionTheyName) {
+  const Table table{.columns = {{"item", Align::left, true}}, .rows = {{"A.fig1"}, {"\"><script>"}}};
+  const std::string html = to_html(table);
+  EXPECT_NE(html.find("<th>item</th>"), std::string::npos);
+  EXPECT_NE(html.find("<a href=\"#A.fig1\">A.fig1</a>"), std::string::npos);
+  EXPECT_EQ(html.find("<script>"), std::string::npos);
+  EXPECT_EQ(to_text(table).find("href"), std::string::npos);
+}
+
 TEST(Table, CsvQuotesWhereNeeded) {
   const Table table{.columns = {{"a"}, {"b,c"}}, .rows = {{"plain", "say \"hi\""}, {"two\nlines", ""}}};
   EXPECT_EQ(to_csv(table), "a,\"b,c\"\r\nplain,\"say \"\"hi\"\"\"\r\n\"two\nlines\",\r\n");

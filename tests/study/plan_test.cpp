@@ -51,6 +51,27 @@ TEST(Plan, TimeScalesWithUsefulWork) {
   EXPECT_NEAR(estimated_seconds(run, 1, run, 0.02), whole * 2, 1e-9);
 }
 
+TEST(Plan, TimeOfTheTestTableCounts) {
+  const std::string text = "[task]\nname = 'copying'\nblanks = 10\n[train]\nsteps = 10\n";
+  const auto tested = [&](const std::string& values, int examples) {
+    return parse_study(
+               text + "[test]\nalong = 'blanks'\nvalues = " + values + "\nexamples = " + std::to_string(examples),
+               "s.toml", {"", {"model.mixer=rnn"}})
+        .runs[0];
+  };
+  const RunConfig rnn = parse_study(text, "s.toml", {"", {"model.mixer=rnn"}}).runs[0];
+  const auto extra = [&](const RunConfig& run, double share) {
+    return estimated_seconds(run, share, rnn, 0.01) - estimated_seconds(rnn, share, rnn, 0.01);
+  };
+  EXPECT_EQ(extra(rnn, 1), 0);
+  const double once = extra(tested("10", 100), 1);
+  // As many examples forward as three steps of 64 are forward and backward.
+  EXPECT_NEAR(extra(tested("10", 64 * 9), 1), 3 * 0.01, 1e-9);
+  EXPECT_NEAR(extra(tested("10", 200), 1), 2 * once, 1e-9);
+  EXPECT_NEAR(extra(tested("10", 100), 0.25), once, 1e-9) << "tested once, after all steps";
+  EXPECT_GT(extra(tested("[[10, 1000]]", 100), 1), 10 * once) << "longer sequences cost more";
+}
+
 TEST(Plan, WorkersThatTakeTheLongestFirstEndTogether) {
   EXPECT_EQ(makespan({5, 1, 1, 1, 1, 1}, 2), 5);
   EXPECT_EQ(makespan({1, 1, 1, 5, 1, 1}, 2), 5);

@@ -31,11 +31,20 @@ async function drawFigure(element) {
 // Lets the browser show what is drawn and listen to the reader.
 const breathe = () => new Promise((resume) => setTimeout(resume, 0));
 
-// Draws one figure after the other, so that the first is there before the last is begun. Resolves when all are drawn,
-// or replaced by the reason why they are not.
+// Pixels between a figure and what the reader sees; 0 if it is in view.
+function distance(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return Math.max(top - innerHeight, -bottom, 0);
+}
+
+// Draws one figure after the other, the nearest to the reader first: a page of many figures can be read before all of them
+// are drawn. Resolves when all are drawn, or replaced by the reason why they are not.
 globalThis.drawFigures = async () => {
-  for (const element of document.querySelectorAll('[data-figure]')) {
-    await drawFigure(element);
+  const waiting = new Set(document.querySelectorAll('[data-figure]'));
+  while (waiting.size > 0) {
+    const next = [...waiting].reduce((best, one) => (distance(one) < distance(best) ? one : best));
+    waiting.delete(next);
+    await drawFigure(next);
     await breathe();
   }
 };

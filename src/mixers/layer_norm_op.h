@@ -1,0 +1,19 @@
+// LayerNorm of a residual stream, together with what is added to it before.
+#pragma once
+
+#include "mixers/torch.h"
+
+namespace mneme {
+
+struct NormedSum {
+  torch::Tensor sum, normal;  // a + b, and its norm
+};
+
+// a and b [.., D]; b may be undefined, the sum is then a.
+NormedSum add_and_norm(const torch::Tensor& a, const torch::Tensor& b, const torch::nn::LayerNorm& norm);
+
+inline torch::Tensor normed(const torch::Tensor& x, const torch::nn::LayerNorm& norm) {
+  return add_and_norm(x, {}, norm).normal;
+}
+
+}  // namespace mneme

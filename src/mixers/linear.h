@@ -1,0 +1,20 @@
+// Linear layers: torch's parameters and names, our kernel.
+#pragma once
+
+#include "mixers/torch.h"
+
+namespace mneme {
+
+// x [.., in] -> [.., out] by weight [out, in] and bias [out], which may be undefined.
+//
+// In a backward pass the gradient of a parameter that has one already is added to it there, without a tensor of its own.
+torch::Tensor linear_map(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
+
+class LinearImpl : public torch::nn::LinearImpl {
+ public:
+  using torch::nn::LinearImpl::LinearImpl;
+  torch::Tensor forward(const torch::Tensor& x) const { return linear_map(x, weight, bias); }
+};
+TORCH_MODULE(Linear);
+
+}  // namespace mneme
