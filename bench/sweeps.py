@@ -52,7 +52,7 @@ def two_workers(mneme, directory, repeats, turn_seconds):
           f"checkpoints and final weights {100 * statistics.median(share):.2f} % of the runs' time", flush=True)
 
 
-def one_run(mneme, directory, mixer, seconds, *assignments):
+def one_run(mneme, directory, mixer, steps, *assignments):
     """Shares of one run that are not training, and how long it takes until the first step."""
     with tempfile.TemporaryDirectory(dir=directory) as lab:
         def train(steps, *more):
@@ -63,8 +63,6 @@ def one_run(mneme, directory, mixer, seconds, *assignments):
         for seed in range(5):
             taken, spent = train(1, f"train.seed={100 + seed}", "train.eval_examples=1", "train.test_examples=1")
             starts.append(taken - spent["seconds"])
-        _, tried = train(STEPS_TO_TRY)
-        steps = max(STEPS_TO_TRY, int(STEPS_TO_TRY * seconds / tried["training_seconds"]))
         _, spent = train(steps)
     share = {name: 100 * spent[f"{name}_seconds"] / spent["seconds"] for name in ("evaluation", "recording", "checkpoint")}
     print(f"one run of {mixer} ({' '.join(assignments)}, {steps} steps in {spent['seconds']:.1f} s): evaluation {share['evaluation']:.1f} %, "
@@ -117,15 +115,16 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=18)
+    parser.add_argument("--steps", type=int, default=1000, help="of the run whose shares are printed; its evaluations are the default 20")
     parser.add_argument("--quick", action="store_true", help="one repeat, turns of 4 s")
     if "--quick" in sys.argv:
-        parser.set_defaults(repeats=1, seconds=4)
+        parser.set_defaults(repeats=1, seconds=4, steps=100)
     options = parser.parse_args()
     mneme = options.build / "mneme"
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         two_workers(mneme, directory, options.repeats, options.seconds)
-        one_run(mneme, directory, "attention", options.seconds, *RUN)
+        one_run(mneme, directory, "attention", options.steps, *RUN)
         index_rate(mneme, directory, options.repeats)
         large_study(mneme, directory, options.repeats)
 

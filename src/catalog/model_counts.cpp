@@ -29,6 +29,14 @@ std::int64_t layer_norm_parameters(const RunConfig& run) {
   return norms * norm_parameters(block == "mamba" ? "rmsnorm" : "layernorm", run.model.integer("width"));
 }
 
+// Behind the last sequence mixer only asked positions matter, to a state mixer that treats each alone.
+double state_mixer_flops(const RunConfig& run, std::int64_t layer) {
+  const double flops = run.state_mixer.entry->flops(run.state_context(layer), run.state_mixer.options);
+  const bool last = layer + 1 == run.model.integer("layers");
+  const bool alone = !run.state_mixer.entry->knows_order(run.state_mixer.options);
+  return last && alone && !run.shape.is_signal() ? flops * run.shape.asked / static_cast<double>(run.shape.length) : flops;
+}
+
 }  // namespace
 
 const MixerConfig& RunConfig::mixer(std::int64_t layer) const {
@@ -69,7 +77,7 @@ std::map<std::string, double> RunConfig::forward_flops_by_part() const {
   std::map<std::string, double> parts = {{"head", 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs}};
   for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
     parts[mixer(layer).entry->name] += mixer(layer).entry->flops(context(layer), mixer(layer).options);
-    if (state_mixer) parts[state_mixer.entry->name] += state_mixer.entry->flops(state_context(layer), state_mixer.options);
+    if (state_mixer) parts[state_mixer.entry->name] += state_mixer_flops(*this, layer);
   }
   return parts;
 }

@@ -55,7 +55,7 @@ struct RunConfig {
   bool rotates_input(std::int64_t layer) const;
   std::int64_t parameters() const;
   std::int64_t state() const;             // floats per sequence at the task's length, all layers
-  // Useful work of one forward pass (asked positions for the head, half of the causal square): by mixer and "head", and in all.
+  // Useful work of a forward pass, by mixer and "head", and in all: asked positions where only they matter, half of the causal square.
   std::map<std::string, double> forward_flops_by_part() const;
   double forward_flops_per_example() const;
 };

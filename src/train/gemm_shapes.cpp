@@ -23,15 +23,39 @@ constexpr Product kProducts[] = {{"aten::mm", 0},     {"aten::bmm", 0},     {"at
 
 bool is_transposed(const torch::Tensor& x) { return x.stride(-1) != 1 && x.stride(-2) == 1; }
 
-void note(const torch::Tensor& a, const torch::Tensor& b) {
+void note(const GemmShape& shape, std::int64_t times = 1) {
+  (*uses_seen)[shape] += 2.0 * static_cast<double>(times * shape.m) * static_cast<double>(shape.k * shape.n);
+}
+
+void note_product(const torch::Tensor& a, const torch::Tensor& b) {
   const GemmShape shape{a.size(-2), a.size(-1), b.size(-1), is_transposed(a), is_transposed(b)};
-  (*uses_seen)[shape] += 2.0 * static_cast<double>(a.numel()) * static_cast<double>(shape.n);
+  note(shape, a.numel() / (shape.m * shape.k));
+}
+
+// y = x W^T of T tokens, and its two gradients.
+void note_linear(std::int64_t T, const torch::Tensor& weight) {
+  const std::int64_t out = weight.size(0), in = weight.size(1);
+  note({T, in, out, false, true});
+  note({T, out, in});
+  note({out, T, in, true, false});
+}
+
+// Linear layers that are kernels of ours, by their inputs.
+void note_kernel(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
+  const auto tensor = [&](std::size_t i) { return inputs[i].toTensor(); };
+  const auto tokens = [&] { return tensor(0).numel() / tensor(0).size(-1); };
+  if (name.ends_with("::LinearMap") || name.ends_with("::SoftmaxHead")) note_linear(tokens(), tensor(1));
+  if (name.ends_with("::GeluMlp")) {
+    note_linear(tokens(), tensor(1));
+    note_linear(tokens(), tensor(3));
+  }
 }
 
 std::unique_ptr<at::ObserverContext> on_operation(const at::RecordFunction& function) {
   for (const Product& product : kProducts)
     if (function.name() == product.name)
-      note(function.inputs()[product.first].toTensor(), function.inputs()[product.first + 1].toTensor());
+      note_product(function.inputs()[product.first].toTensor(), function.inputs()[product.first + 1].toTensor());
+  note_kernel(function.name(), function.inputs());
   return nullptr;
 }
 

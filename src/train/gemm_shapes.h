@@ -1,4 +1,4 @@
-// Which matrix multiplications libtorch carries out.
+// Which matrix multiplications training consists of.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,8 @@ struct GemmUse {
   double flops = 0;  // of all multiplications of this shape
 };
 
-// The multiplications of `work` on this thread, most work first. Those that a kernel does without libtorch are not seen.
+// The multiplications of training steps on this thread, most work first: libtorch's, and those of our linear layers, MLP and loss
+// head. Those inside of other kernels are not seen.
 std::vector<GemmUse> gemms_of(const std::function<void()>& work);
 
 }  // namespace mneme

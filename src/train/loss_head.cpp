@@ -2,14 +2,19 @@
 
 #include "core/error.h"
 #include "kernels/softmax_head.h"
+#include "mixers/operation.h"
 #include "mixers/profile.h"
 
 namespace mneme {
 namespace {
 
+// Under which name it is reported.
+struct SoftmaxHead {};
+
 HeadResult run(const torch::Tensor& rows, const torch::Tensor& matrix, const torch::Tensor& bias,
                std::span<const std::int32_t> answers, const kernels::SoftmaxHeadGradients* gradients) {
   const Part part("head");
+  const Report report(typeid(SoftmaxHead), rows, matrix);
   const auto size = [](const torch::Tensor& tensor, std::int64_t at) { return static_cast<std::size_t>(tensor.size(at)); };
   check(size(rows, 0) == answers.size(), "one answer per row");
   HeadResult result;

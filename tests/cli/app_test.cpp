@@ -91,7 +91,6 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
       {{"bench", "--seconds", "0"}, 2, "[--seconds]"},
       {{"bench", "train", "--seconds", "-1"}, 2, "[--seconds]"},
       {{"bench", "train", "model.mixer=mamab"}, 2, "unknown mixer 'mamab', did you mean 'mamba'?"},
-      {{"bench", "train", "task.name=counting", "--save-case", file}, 2, "[--save-case] got a signal task"},
       {{"bench", "mixer"}, 2, "mixer"},
       {{"bench", "mixer", "mamab"}, 2, "unknown mixer 'mamab', did you mean 'mamba'?"},
       {{"bench", "mixer", "mamba", "d_stat=4"}, 2, "unknown key 'd_stat', did you mean 'd_state'?"},

@@ -4,6 +4,7 @@
 
 #include "mixers/torch.h"
 #include "train/sgemm.h"
+#include "train/trainer.h"
 
 namespace mneme {
 namespace {
@@ -24,6 +25,20 @@ TEST(GemmShapes, AreThoseOfTheWorkMostWorkFirst) {
 
 TEST(GemmShapes, OfNoMultiplicationAreNone) {
   EXPECT_TRUE(gemms_of([] { torch::ones({2, 2}).add_(1); }).empty());
+}
+
+// Most of the useful work that the catalog counts is in products that are seen, and none of them is seen twice.
+TEST(GemmShapes, OfAModelAreItsUsefulWork) {
+  for (const char* model : {"mixer = 'attention'", "mixer = 'attention'\nwidth = 512", "mixer = 'rnn'"}) {
+    const RunConfig run = resolve_run(parse_toml("[task]\nlength = 16\npairs = 2\nvocab = 64\n[train]\nbatch = 4\n[model]\n"
+                                                 "layers = 1\n" + std::string(model), "test"));
+    Trainer trainer(run);
+    double flops = 0;
+    for (const GemmUse& use : gemms_of([&] { trainer.step(); })) flops += use.flops;
+    const double useful = 3 * 4 * run.forward_flops_per_example();
+    EXPECT_GT(flops, 0.6 * useful) << model;
+    EXPECT_LT(flops, 1.01 * useful) << model;
+  }
 }
 
 TEST(Sgemm, MeasuresOneShapeAndSeveral) {
