@@ -61,6 +61,7 @@ bool carry_out(const std::string& line) {
     if (request.is_object() && request.contains("id")) id = request["id"];
     const std::string kind = request.is_object() ? request.value("request", "") : "";
     if (kind == "run") return carry_out_run(request);
+    const LeaveAtOnce leave;
     if (kind == "measure") {
       carry_out_measure(request);
     } else if (kind == "verify") {

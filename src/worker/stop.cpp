@@ -6,10 +6,10 @@
 namespace mneme {
 namespace {
 
-volatile sig_atomic_t requested = 0;
+volatile sig_atomic_t requested = 0, at_once = 0;
 
 void on_signal(int) {
-  if (requested) ::_exit(130);
+  if (requested || at_once) ::_exit(130);
   requested = 1;
 }
 
@@ -22,6 +22,13 @@ void install_stop_signals() {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
 }
+
+LeaveAtOnce::LeaveAtOnce() {
+  at_once = 1;
+  // One that came before.
+  if (requested) ::_exit(130);
+}
+LeaveAtOnce::~LeaveAtOnce() { at_once = 0; }
 
 bool stop_requested() { return requested != 0; }
 

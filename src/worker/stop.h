@@ -7,4 +7,13 @@ namespace mneme {
 void install_stop_signals();
 bool stop_requested();
 
+// While alive, the first signal ends the process at once: for work that has nothing to save and does not ask.
+class LeaveAtOnce {
+ public:
+  LeaveAtOnce();
+  ~LeaveAtOnce();
+  LeaveAtOnce(const LeaveAtOnce&) = delete;
+  LeaveAtOnce& operator=(const LeaveAtOnce&) = delete;
+};
+
 }  // namespace mneme

@@ -169,5 +169,14 @@ TEST(Block, TheMambaResidualIsFloat32WhateverTheLayersAre) {
   }
 }
 
+// Both say whether positions meet: the catalog counts useful work by it, the stack leaves positions out by it.
+TEST(StateMixers, ArePointwiseWhereTheCatalogKnowsNoOrder) {
+  for (const MixerEntry& entry : state_mixer_catalog()) {
+    const RunConfig run = tiny_run("state_mixer = '" + entry.name + "'");
+    const MixerPointer mixer = build_mixer(entry, run.state_context(0), run.state_mixer.options);
+    EXPECT_EQ(mixer->is_pointwise(), !entry.knows_order(run.state_mixer.options)) << entry.name;
+  }
+}
+
 }  // namespace
 }  // namespace mneme

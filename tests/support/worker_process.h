@@ -1,4 +1,4 @@
-// A real mneme-worker that trains one run, to be killed and paused at will.
+// A real mneme-worker with one request, to be killed and paused at will.
 #pragma once
 
 #include <poll.h>
@@ -20,21 +20,21 @@ namespace mneme::testing {
 
 class WorkerProcess {
  public:
-  // `attempt` 0: whatever comes next. A checkpoint after every step.
-  WorkerProcess(const RunConfig& run, const RunDirectory& directory, std::int64_t attempt = 0)
+  explicit WorkerProcess(const Json& request)
       : process_({.argv = {binary_directory() + "/mneme-worker"},
                   .environment = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"},
                   .own_group = true}) {
-    process_.send(Json{
-        {"request", "run"},
-        {"id", run.id},
-        {"attempt", attempt},
-        {"config", run.json},
-        {"directory", directory.path().string()},
-        {"checkpoint_seconds",
-         0.0}}.dump());
+    process_.send(request.dump());
     process_.close_input();
   }
+  // Trains a run. `attempt` 0: whatever comes next. A checkpoint after every step.
+  WorkerProcess(const RunConfig& run, const RunDirectory& directory, std::int64_t attempt = 0)
+      : WorkerProcess(Json{{"request", "run"},
+                           {"id", run.id},
+                           {"attempt", attempt},
+                           {"config", run.json},
+                           {"directory", directory.path().string()},
+                           {"checkpoint_seconds", 0.0}}) {}
 
   pid_t pid() const { return process_.pid(); }
   void signal(int number) const { process_.signal(number); }
