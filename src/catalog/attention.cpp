@@ -18,12 +18,17 @@ std::int64_t state(const MixerContext& context, const Options& options) {
   return 2 * D * context.length + conv_streams(options) * (W - 1) * D;
 }
 
-double flops(const MixerContext& context, const Options& options) {
+// Keys and values of all tokens; queries, scores and outputs of the asked ones, taken to be spread evenly.
+double asked_flops(const MixerContext& context, const Options& options, double asked) {
   const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
   const double convolutions =
       2.0 * L * D * static_cast<double>(conv_streams(options) * options.integer("conv_kernel"));
   // Only the causal half of the scores is useful work.
-  return 8.0 * L * D * D + 2.0 * D * L * (L + 1.0) + convolutions;
+  return 4.0 * (L + asked) * D * D + 2.0 * D * asked * (L + 1.0) + convolutions;
+}
+
+double flops(const MixerContext& context, const Options& options) {
+  return asked_flops(context, options, static_cast<double>(context.length));
 }
 
 bool knows_order(const Options& options) {
@@ -79,6 +84,7 @@ MixerEntry attention_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate,
+      .asked_flops = asked_flops,
   };
 }
 

@@ -41,6 +41,8 @@ struct MixerEntry {
   bool (*causal)(const Options&);
   // Rejects options that do not fit each other or the context.
   void (*validate)(const MixerContext&, const Options&);
+  // As flops, if only `asked` of the outputs are needed; nullptr: no less.
+  double (*asked_flops)(const MixerContext&, const Options&, double asked) = nullptr;
 };
 
 // Mixers along the sequence, and mixers along the channels ("state mixers": mlp, glu, identity).

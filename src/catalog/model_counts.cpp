@@ -29,12 +29,23 @@ std::int64_t layer_norm_parameters(const RunConfig& run) {
   return norms * norm_parameters(block == "mamba" ? "rmsnorm" : "layernorm", run.model.integer("width"));
 }
 
-// Behind the last sequence mixer only asked positions matter, to a state mixer that treats each alone.
+// In the last layer only asked positions matter, to a state mixer that treats each alone and then to the sequence mixer.
+bool only_asked_matter(const RunConfig& run, std::int64_t layer) {
+  const bool last = layer + 1 == run.model.integer("layers");
+  const bool alone = !run.state_mixer || !run.state_mixer.entry->knows_order(run.state_mixer.options);
+  return last && alone && !run.shape.is_signal();
+}
+
+double mixer_flops(const RunConfig& run, std::int64_t layer) {
+  const MixerConfig& mixer = run.mixer(layer);
+  if (only_asked_matter(run, layer) && mixer.entry->asked_flops)
+    return mixer.entry->asked_flops(run.context(layer), mixer.options, run.shape.asked);
+  return mixer.entry->flops(run.context(layer), mixer.options);
+}
+
 double state_mixer_flops(const RunConfig& run, std::int64_t layer) {
   const double flops = run.state_mixer.entry->flops(run.state_context(layer), run.state_mixer.options);
-  const bool last = layer + 1 == run.model.integer("layers");
-  const bool alone = !run.state_mixer.entry->knows_order(run.state_mixer.options);
-  return last && alone && !run.shape.is_signal() ? flops * run.shape.asked / static_cast<double>(run.shape.length) : flops;
+  return only_asked_matter(run, layer) ? flops * run.shape.asked / static_cast<double>(run.shape.length) : flops;
 }
 
 }  // namespace
@@ -76,7 +87,7 @@ std::map<std::string, double> RunConfig::forward_flops_by_part() const {
   const auto outputs = static_cast<double>(shape.is_signal() ? 1 : shape.classes);
   std::map<std::string, double> parts = {{"head", 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs}};
   for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
-    parts[mixer(layer).entry->name] += mixer(layer).entry->flops(context(layer), mixer(layer).options);
+    parts[mixer(layer).entry->name] += mixer_flops(*this, layer);
     if (state_mixer) parts[state_mixer.entry->name] += state_mixer_flops(*this, layer);
   }
   return parts;

@@ -1,28 +1,45 @@
 // causal_attention: softmax attention of every head over its past, without storing the [L, L] matrix.
 //
-// qkv [B, L, 3D] holds queries, keys and values beside each other, D = H * d, head-major. For each b, h:
-//   s[t, u] = scale * q_t . k_u (u <= t),  p = softmax_u(s),  out[b, t, h*d ..] = sum_u p[t, u] v_u
-// out [B, L, D]; lse [B, H, L] receives log sum_u exp(s[t, u]) and is all that backward needs besides qkv.
-// backward writes dqkv [B, L, 3D] for the gradient dout [B, L, D]. float32, contiguous, no overlap.
-// Memory besides these: O(L) per call. Rows are computed in blocks at fixed places, so changing a token
-// changes no bit of the outputs before it.
+// k and v are [B, L, D], D = H * d, head-major. q [R, D] are the queries of all positions (R = B * L), or of those that are asked.
+// For the query of position t of sequence b, and each head h:
+//   s[u] = scale * q . k_u (u <= t),  p = softmax_u(s),  out[.., h*d ..] = sum_u p[u] v_u
+// out [R, D]; lse [R, H] receives log sum_u exp(s[u]) and is all that backward needs besides q, k and v. Rows of q, k and v and of
+// their gradients may stand apart; out and its gradient are contiguous. float32, no overlap.
+// Memory besides these: O(L d) per call. A head's rows are computed in blocks at fixed places, so changing a token changes no bit
+// of the outputs before it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+
+#include "kernels/aligned_floats.h"
 
 namespace mneme::kernels {
 
-struct AttentionShape {
+struct AttentionInput {
   std::size_t B, L, H, d;
   float scale;
+  Rows q, k, v;
+  // The places of q's rows in [B * L], ascending, each once; nullptr: all of them.
+  const std::int64_t* asked = nullptr;
+  std::size_t R = 0;  // their number
+
+  std::size_t rows() const { return asked ? R : B * L; }
 };
 
-void causal_attention(const AttentionShape& shape, const float* qkv, float* out, float* lse);
-void causal_attention_reference(const AttentionShape& shape, const float* qkv, float* out, float* lse);
+// Overwritten. Rows of dq are `stride_q` floats apart, those of dk and dv `stride_kv`.
+struct AttentionGradients {
+  float* dq;
+  std::size_t stride_q;
+  float *dk, *dv;
+  std::size_t stride_kv;
+};
 
-void causal_attention_backward(const AttentionShape& shape, const float* qkv, const float* lse, const float* dout,
-                               float* dqkv);
-void causal_attention_backward_reference(const AttentionShape& shape, const float* qkv, const float* lse,
-                                         const float* dout, float* dqkv);
+void causal_attention(const AttentionInput& in, float* out, float* lse);
+void causal_attention_reference(const AttentionInput& in, float* out, float* lse);
+
+void causal_attention_backward(const AttentionInput& in, const float* lse, const float* dout, const AttentionGradients& gradients);
+void causal_attention_backward_reference(const AttentionInput& in, const float* lse, const float* dout,
+                                         const AttentionGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -80,6 +80,9 @@ HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, flo
 #endif
 }
 
+// N columns, filled up to whole vectors.
+inline constexpr std::size_t whole_vectors(std::size_t N) { return (N + kMatmulLanes - 1) / kMatmulLanes * kMatmulLanes; }
+
 // A matrix b [K, N] in panels of kPanelColumns, the last one filled up with zeros. A panel begins with the row that its sums
 // begin with: zeros, or a bias.
 class Panels {
@@ -88,15 +91,19 @@ class Panels {
       : K(rows),
         N(columns),
         stride_((K + 1) * kPanelColumns),
-        memory_(aligned_floats((N + kPanelColumns - 1) / kPanelColumns * stride_)) {}
+        size_((N + kPanelColumns - 1) / kPanelColumns * stride_),
+        memory_(aligned_floats(size_)) {}
 
   // b(k, n) = b[k * stride + n]
-  void pack(const float* b, std::size_t stride, const float* bias = nullptr) {
+  void pack(const float* b, std::size_t stride, const float* bias = nullptr) { pack_rows(b, stride, K, bias); }
+
+  // The same for the first `rows` rows only.
+  void pack_rows(const float* b, std::size_t stride, std::size_t rows, const float* bias = nullptr) {
     begin(bias);
     for (std::size_t n = 0; n < N; n += kPanelColumns) {
       const std::size_t count = std::min(kPanelColumns, N - n);
       float* to = panel(n) + kPanelColumns;
-      for (std::size_t k = 0; k < K; ++k, to += kPanelColumns) {
+      for (std::size_t k = 0; k < rows; ++k, to += kPanelColumns) {
         copy_floats<kPanelColumns>(b + k * stride + n, count, to);
         std::fill(to + count, to + kPanelColumns, 0.0F);
       }
@@ -121,6 +128,15 @@ class Panels {
       for (std::size_t k = 1; k <= K; ++k) std::fill_n(panel(N) + k * kPanelColumns + kMatmulLanes, kMatmulLanes, 0.0F);
   }
 
+  // Multiplies what was packed.
+  void scale(float by) {
+    const MatmulFloats d;
+    for (std::size_t i = 0; i < size_; i += kMatmulLanes) {
+      float* at = memory_.get() + i;
+      hn::Store(hn::Mul(hn::Load(d, at), hn::Set(d, by)), d, at);
+    }
+  }
+
   // The panel of column n.
   float* panel(std::size_t n) const { return memory_.get() + n / kPanelColumns * stride_; }
 
@@ -132,63 +148,61 @@ class Panels {
       for (std::size_t j = 0; j < kPanelColumns; ++j) panel(n)[j] = bias && n + j < N ? bias[n + j] : 0.0F;
   }
 
-  std::size_t stride_;
+  std::size_t stride_, size_;
   hwy::AlignedFreeUniquePtr<float[]> memory_;
 };
 
-// c [R, kPanelColumns] = (or +=) a [R, K] times the panel.
-template <std::size_t R>
+// c [R, V vectors] = (or +=) a [R, K] times the first V vectors of the panel's rows.
+template <std::size_t R, std::size_t V>
 void multiply_tile(const Left& a, const float* panel, std::size_t K, float* c, std::size_t stride, bool add) {
   const MatmulFloats d;
-  hn::Vec<MatmulFloats> sum[R][2];
+  hn::Vec<MatmulFloats> sum[R][V];
   HWY_UNROLL(16)
-  for (std::size_t r = 0; r < R; ++r) {
-    sum[r][0] = hn::Load(d, panel);
-    sum[r][1] = hn::Load(d, panel + kMatmulLanes);
-  }
+  for (std::size_t r = 0; r < R; ++r)
+    for (std::size_t v = 0; v < V; ++v) sum[r][v] = hn::Load(d, panel + v * kMatmulLanes);
   const float* left = a.data;
   for (std::size_t k = 0; k < K; ++k, left += a.column) {
     panel += kPanelColumns;
-    const auto b0 = hn::Load(d, panel), b1 = hn::Load(d, panel + kMatmulLanes);
+    hn::Vec<MatmulFloats> b[V];
+    for (std::size_t v = 0; v < V; ++v) b[v] = hn::Load(d, panel + v * kMatmulLanes);
     HWY_UNROLL(16)
     for (std::size_t r = 0; r < R; ++r) {
       const auto x = hn::Set(d, left[r * a.row]);
-      sum[r][0] = hn::MulAdd(x, b0, sum[r][0]);
-      sum[r][1] = hn::MulAdd(x, b1, sum[r][1]);
+      for (std::size_t v = 0; v < V; ++v) sum[r][v] = hn::MulAdd(x, b[v], sum[r][v]);
     }
   }
   HWY_UNROLL(16)
-  for (std::size_t r = 0; r < R; ++r, c += stride) {
-    if (add) {
-      sum[r][0] = hn::Add(sum[r][0], hn::LoadU(d, c));
-      sum[r][1] = hn::Add(sum[r][1], hn::LoadU(d, c + kMatmulLanes));
+  for (std::size_t r = 0; r < R; ++r, c += stride)
+    for (std::size_t v = 0; v < V; ++v) {
+      float* to = c + v * kMatmulLanes;
+      hn::StoreU(add ? hn::Add(sum[r][v], hn::LoadU(d, to)) : sum[r][v], d, to);
     }
-    hn::StoreU(sum[r][0], d, c);
-    hn::StoreU(sum[r][1], d, c + kMatmulLanes);
-  }
 }
 
 // By their numbers of rows.
 using Tile = void (*)(const Left&, const float*, std::size_t, float*, std::size_t, bool);
-template <std::size_t... R>
+template <std::size_t V, std::size_t... R>
 constexpr std::array<Tile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
-  return {multiply_tile<R + 1>...};
+  return {multiply_tile<R + 1, V>...};
 }
-inline constexpr std::array<Tile, kTileRows> kTiles = tiles_of(std::make_index_sequence<kTileRows>());
+inline constexpr auto kNarrowTiles = tiles_of<1>(std::make_index_sequence<kTileRows>());
+inline constexpr auto kTiles = tiles_of<2>(std::make_index_sequence<kTileRows>());
 
 // c [M, columns] = (or +=) a [M, K] times a panel of which `columns` exist.
 inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_t K, float* c, std::size_t stride, bool add,
                            std::size_t columns) {
+  const auto& tiles = columns <= kMatmulLanes ? kNarrowTiles : kTiles;
+  const std::size_t width = columns <= kMatmulLanes ? kMatmulLanes : kPanelColumns;
   HWY_ALIGN float whole[kTileRows * kPanelColumns];
   while (M > 0) {
     // No tile of a few rows at the end: it would wait for its own sums.
     const std::size_t R = M >= 2 * kTileRows ? kTileRows : M > kTileRows ? M / 2 : M;
-    if (columns >= kPanelColumns) {
-      kTiles[R - 1](a, panel, K, c, stride, add);
+    if (columns >= width) {
+      tiles[R - 1](a, panel, K, c, stride, add);
     } else {
-      kTiles[R - 1](a, panel, K, whole, kPanelColumns, false);
+      tiles[R - 1](a, panel, K, whole, width, false);
       for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t j = 0; j < columns; ++j) c[r * stride + j] = whole[r * kPanelColumns + j] + (add ? c[r * stride + j] : 0.0F);
+        for (std::size_t j = 0; j < columns; ++j) c[r * stride + j] = whole[r * width + j] + (add ? c[r * stride + j] : 0.0F);
     }
     M -= R;
     a.data += R * a.row;

@@ -45,6 +45,22 @@ class Attention : public Mixer {
     return out_proj_->forward(use_kernels(x) && !drops ? kernel_context(x) : composed_context(x, pass));
   }
 
+  // Keys and values of all positions, everything else of the asked ones.
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) override {
+    const bool drops = pass.is_training() && dropout_ > 0;
+    if (!use_kernels(x) || drops || rows.numel() == 0) return Mixer::forward_rows(x, rows, pass);
+    torch::Tensor q, kv;
+    if (has_conv() || rotary_) {
+      const auto qkv = turned_streams(x);
+      q = select_rows(qkv[0], rows);
+      kv = torch::cat({qkv[1], qkv[2]}, 2);
+    } else {
+      q = project(select_rows(x, rows), 0, D_);
+      kv = project(x, D_, 2 * D_);
+    }
+    return out_proj_->forward(causal_attention_of_rows(q, kv, rows, H_));
+  }
+
   bool has_step() const override { return causal_conv_; }
 
   // keys and values [B, H, tokens so far, d], then the window of each convolution.
@@ -81,14 +97,26 @@ class Attention : public Mixer {
   }
 
   torch::Tensor kernel_context(const torch::Tensor& x) {
-    const bool any_conv = conv_[0] || conv_[1] || conv_[2];
-    if (!any_conv && !rotary_) return causal_attention(Wqkv_->forward(x), H_);
-    auto qkv = streams(x, whole_sequence);
-    if (rotary_) {
-      auto turned = heads(std::move(qkv), 0);
-      for (int s = 0; s < 3; ++s) qkv[s] = merge(turned[s]);
-    }
+    if (!has_conv() && !rotary_) return causal_attention(Wqkv_->forward(x), H_);
+    const auto qkv = turned_streams(x);
     return causal_attention(torch::cat({qkv[0], qkv[1], qkv[2]}, 2), H_);
+  }
+
+  bool has_conv() const { return conv_[0] || conv_[1] || conv_[2]; }
+
+  // q, k, v as [B, L, D] each, queries and keys turned by their position.
+  std::array<torch::Tensor, 3> turned_streams(const torch::Tensor& x) {
+    auto qkv = streams(x, whole_sequence);
+    if (!rotary_) return qkv;
+    auto turned = heads(std::move(qkv), 0);
+    for (torch::Tensor& stream : turned) stream = merge(stream);
+    return turned;
+  }
+
+  // Outputs [first, first + count) of Wqkv.
+  torch::Tensor project(const torch::Tensor& x, std::int64_t first, std::int64_t count) const {
+    const torch::Tensor bias = Wqkv_->bias.defined() ? Wqkv_->bias.narrow(0, first, count) : torch::Tensor();
+    return linear_map(x, Wqkv_->weight.narrow(0, first, count), bias);
   }
 
   static torch::Tensor whole_sequence(const DepthwiseConv& conv, const torch::Tensor& in) { return conv.forward(in); }
@@ -96,8 +124,7 @@ class Attention : public Mixer {
   // q, k, v as [B, L, D] each.
   template <class ApplyConv>
   std::array<torch::Tensor, 3> streams(const torch::Tensor& x, ApplyConv apply_conv) {
-    const bool any_conv = conv_[0] || conv_[1] || conv_[2];
-    if (!any_conv || !conv_before_) {
+    if (!has_conv() || !conv_before_) {
       const torch::Tensor qkv = Wqkv_->forward(x);  // [B, L, 3D]
       std::array<torch::Tensor, 3> result;
       for (int s = 0; s < 3; ++s) {
@@ -107,11 +134,7 @@ class Attention : public Mixer {
       return result;
     }
     std::array<torch::Tensor, 3> result;
-    for (int s = 0; s < 3; ++s) {
-      const torch::Tensor in = conv_[s] ? apply_conv(*conv_[s], x) : x;
-      const torch::Tensor bias = Wqkv_->bias.defined() ? Wqkv_->bias.narrow(0, s * D_, D_) : torch::Tensor();
-      result[s] = linear_map(in, Wqkv_->weight.narrow(0, s * D_, D_), bias);
-    }
+    for (int s = 0; s < 3; ++s) result[s] = project(conv_[s] ? apply_conv(*conv_[s], x) : x, s * D_, D_);
     return result;
   }
 

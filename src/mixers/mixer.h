@@ -24,6 +24,8 @@ class Mixer : public torch::nn::Module {
  public:
   // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
   virtual torch::Tensor forward(const torch::Tensor& x, Pass& pass) = 0;
+  // The outputs of some positions alone, `rows` [R] in [B * L], ascending: [R, D]. For mixers to which that is less work.
+  virtual torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass);
 
   // Its name in the catalog, under which it stands in a profile.
   std::string name_in_catalog;
@@ -38,6 +40,9 @@ class Mixer : public torch::nn::Module {
   // True if every position is treated alone, whatever stands before the channels: [.., D] -> [.., D].
   virtual bool is_pointwise() const { return false; }
 };
+
+// [B, L, ..] -> [R, ..]: the positions `rows` [R] in [B * L].
+torch::Tensor select_rows(const torch::Tensor& x, const torch::Tensor& rows);
 
 using MixerPointer = std::shared_ptr<Mixer>;
 

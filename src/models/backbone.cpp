@@ -25,7 +25,10 @@ torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
     if (block == blocks_.back()) walk.enter_last_layer();
     block->apply(stream, walk);
   }
-  if (walk.rows().defined() && !stream.kept) stream.keep(walk.rows());
+  if (walk.rows().defined() && !stream.settled) {
+    stream.h = select_rows(stream.h, walk.rows());
+    if (stream.residual.defined()) stream.residual = select_rows(stream.residual, walk.rows());
+  }
   if (stream.residual.defined()) {
     stream.add_branch(walk, resid_dropout_);
     stream.h = stream.residual.to(stream.h.scalar_type());

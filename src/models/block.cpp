@@ -32,7 +32,7 @@ class ZoologyBlock : public LayerNormBlock {
 
   void apply(Stream& stream, Walk& walk) override {
     stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_), walk);
-    settle(stream, walk);
+    settle_residual(stream, walk);
     if (has_state_mixer()) stream.h = feed(stream.add_branch_and_norm(walk, parts_.dropout, norm2_), walk);
   }
 };
@@ -45,7 +45,7 @@ class ParallelBlock : public LayerNormBlock {
 
   void apply(Stream& stream, Walk& walk) override {
     stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_), walk);
-    settle(stream, walk);
+    settle_residual(stream, walk);
     stream.h = stream.h + feed(normed(stream.residual, norm2_), walk);
   }
 };
@@ -56,9 +56,8 @@ class PostNormBlock : public LayerNormBlock {
 
   void apply(Stream& stream, Walk& walk) override {
     Tensor& x = stream.h;
-    x = x + walk.dropout(mix(x, walk), parts_.dropout);
-    settle(stream, walk);
-    x = normed(x, norm1_);
+    x = add_and_norm(settled(x, walk), walk.dropout(mix(x, walk), parts_.dropout), norm1_).normal;
+    settle_residual(stream, walk);
     if (has_state_mixer()) x = add_and_norm(x, walk.dropout(feed(x, walk), parts_.dropout), norm2_).normal;
   }
 };
@@ -73,7 +72,7 @@ class MambaBlock : public Block {
 
   void apply(Stream& stream, Walk& walk) override {
     stream.h = mix(normalised(*norm_, stream, walk), walk);
-    settle(stream, walk);
+    settle_residual(stream, walk);
     if (has_state_mixer()) stream.h = feed(normalised(*norm2_, stream, walk), walk);
   }
 
@@ -97,7 +96,7 @@ class PlainBlock : public Block {
     // Between layers, as in torch's recurrent networks: not before the first, not after the last.
     if (parts_.layer > 0) stream.h = walk.dropout(stream.h, parts_.dropout);
     stream.h = mix(stream.h, walk);
-    settle(stream, walk);
+    settle_residual(stream, walk);
     if (has_state_mixer()) stream.h = feed(stream.h, walk);
   }
 };
@@ -118,15 +117,15 @@ Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::
   return next.normal;
 }
 
-void Stream::keep(const Tensor& rows) {
-  h = h.flatten(0, 1).index_select(0, rows);
-  if (residual.defined()) residual = residual.flatten(0, 1).index_select(0, rows);
-  kept = true;
+bool Block::settles(const Walk& walk) const {
+  return walk.in_last_layer() && walk.rows().defined() && (!parts_.state || parts_.state->is_pointwise());
 }
 
-void Block::settle(Stream& stream, const Walk& walk) const {
-  if (!walk.in_last_layer() || !walk.rows().defined()) return;
-  if (!parts_.state || parts_.state->is_pointwise()) stream.keep(walk.rows());
+Tensor Block::settled(const Tensor& x, const Walk& walk) const { return settles(walk) ? select_rows(x, walk.rows()) : x; }
+
+void Block::settle_residual(Stream& stream, const Walk& walk) const {
+  if (stream.residual.defined()) stream.residual = settled(stream.residual, walk);
+  stream.settled = settles(walk);
 }
 
 Block::Block(BlockParts parts, const char* sequence_name, const char* state_name) : parts_(std::move(parts)) {
@@ -142,11 +141,14 @@ std::vector<Mixer*> Block::mixers() const {
 }
 
 Tensor Block::mix(const Tensor& x, Walk& walk) {
-  if (!rotary_) return walk.mix(*parts_.sequence, x);
+  const Tensor input = rotary_ ? turned(x, walk) : x;
+  return settles(walk) ? walk.mix_rows(*parts_.sequence, input) : walk.mix(*parts_.sequence, input);
+}
+
+Tensor Block::turned(const Tensor& x, const Walk& walk) {
   // Rotary wants [B, heads, L, d].
   const Tensor heads = walk.is_step() ? x.unsqueeze(1).unsqueeze(1) : x.unsqueeze(1);
-  const Tensor turned = rotary_->apply(heads, walk.position());
-  return walk.mix(*parts_.sequence, turned.view(x.sizes()));
+  return rotary_->apply(heads, walk.position()).view(x.sizes());
 }
 
 std::shared_ptr<Block> make_block(std::string_view kind, BlockParts parts) {

@@ -27,9 +27,7 @@ struct Stream {
   void add_branch(Walk& walk, double dropout);
   // The same, and the norm of the residual behind it.
   torch::Tensor add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm);
-  // [B, L, D] -> [R, D]: of all positions, those that are asked.
-  void keep(const torch::Tensor& rows);
-  bool kept = false;
+  bool settled = false;  // asked rows [R, D] instead of all [B, L, D]
 };
 
 struct BlockParts {
@@ -49,16 +47,22 @@ class Block : public torch::nn::Module {
  protected:
   Block(BlockParts parts, const char* sequence_name, const char* state_name);
 
+  // In the last layer positions meet in the sequence mixer for the last time, unless the state mixer is no pointwise one: there
+  // and in what follows only the asked rows are made.
+  bool settles(const Walk& walk) const;
+  // The sequence mixer's branch; of the asked rows alone where the layer settles.
   torch::Tensor mix(const torch::Tensor& x, Walk& walk);
+  // The rows of x that meet that branch.
+  torch::Tensor settled(const torch::Tensor& x, const Walk& walk) const;
   torch::Tensor feed(const torch::Tensor& x, Walk& walk) { return walk.mix(*parts_.state, x); }
   bool has_state_mixer() const { return parts_.state != nullptr; }
-  // Called behind the sequence mixer. In the last layer positions have met for the last time there, unless the state mixer
-  // is no pointwise one: what follows is done for the asked ones alone.
-  void settle(Stream& stream, const Walk& walk) const;
+  void settle_residual(Stream& stream, const Walk& walk) const;
 
   BlockParts parts_;
 
  private:
+  torch::Tensor turned(const torch::Tensor& x, const Walk& walk);
+
   std::optional<Rotary> rotary_;
 };
 

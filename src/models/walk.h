@@ -37,6 +37,12 @@ class Walk {
     return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
   }
 
+  // The same for the asked rows alone: [R, D].
+  torch::Tensor mix_rows(Mixer& mixer, const torch::Tensor& x) {
+    const Part part(mixer.name_in_catalog);
+    return mixer.forward_rows(x, rows_, pass_);
+  }
+
   bool is_step() const { return state_ != nullptr; }
   std::int64_t position() const { return state_ ? state_->position : 0; }  // of the first token
   torch::Tensor dropout(const torch::Tensor& x, double p) { return pass_.dropout(x, p); }
