@@ -16,7 +16,7 @@ namespace {
 constexpr int kFormat = 1;
 // A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer tokens than
 // these spend more on the weights and their gradients than that saves (docs/performance.md has the measurements).
-constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 2048;
+constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 4096;
 
 const ConfigValue& section(const ConfigValue& root, std::string_view name, const ConfigValue& empty) {
   const ConfigValue* found = root.find(name);

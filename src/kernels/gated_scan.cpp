@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "kernels/chunked_scan.h"
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -270,18 +271,28 @@ namespace mneme::kernels {
 HWY_EXPORT(gated_scan_simd);
 HWY_EXPORT(gated_scan_backward_simd);
 
+namespace {
+
+// Small states are faster a token at a time.
+bool in_chunks(const GatedScanInput& in) { return in.decay != Decay::channel && in.K * in.V >= 1024; }
+
+}  // namespace
+
 std::size_t gated_scan_checkpoint_size(const GatedScanInput& in) {
+  if (in_chunks(in)) return chunked_scan_checkpoint_size(in);
   return in.B * in.H * ((in.L + kGatedScanChunk - 1) / kGatedScanChunk) * in.K * padded(in.V);
 }
 
 void gated_scan(const GatedScanInput& in, float* o, float* checkpoints) {
   if (use_reference()) return gated_scan_reference(in, o);
+  if (in_chunks(in)) return chunked_scan(in, o, checkpoints);
   HWY_DYNAMIC_DISPATCH(gated_scan_simd)(in, o, checkpoints);
 }
 
 void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
                          const GatedScanGradients& out) {
   if (use_reference()) return gated_scan_backward_reference(in, d_o, out);
+  if (in_chunks(in)) return chunked_scan_backward(in, checkpoints, d_o, out);
   HWY_DYNAMIC_DISPATCH(gated_scan_backward_simd)(in, checkpoints, d_o, out);
 }
 

@@ -137,6 +137,28 @@ class Panels {
     }
   }
 
+  // Multiplies row k by by[k].
+  void scale_rows(const float* by) {
+    const MatmulFloats d;
+    for (std::size_t n = 0; n < N; n += kPanelColumns)
+      for (std::size_t k = 0; k < K; ++k)
+        for (std::size_t j = 0; j < kPanelColumns; j += kMatmulLanes) {
+          float* at = row(n, k) + j;
+          hn::Store(hn::Mul(hn::Load(d, at), hn::Set(d, by[k])), d, at);
+        }
+  }
+
+  void clear() { std::fill_n(memory_.get(), size_, 0.0F); }
+
+  // to[k * stride + n] = b(k, n)
+  void unpack(float* to, std::size_t stride) const {
+    for (std::size_t n = 0; n < N; n += kPanelColumns)
+      for (std::size_t k = 0; k < K; ++k) copy_floats<kPanelColumns>(row(n, k), std::min(kPanelColumns, N - n), to + k * stride + n);
+  }
+
+  // Row k of the panel of column n.
+  float* row(std::size_t n, std::size_t k) const { return panel(n) + (k + 1) * kPanelColumns; }
+
   // The panel of column n.
   float* panel(std::size_t n) const { return memory_.get() + n / kPanelColumns * stride_; }
 

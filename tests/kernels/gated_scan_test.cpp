@@ -112,10 +112,14 @@ TEST(KernelsGatedScan, AgreesWithReferenceAtEverySizeAndAlignment) {
 }
 
 TEST(KernelsGatedScan, LengthsAroundTheChunk) {
-  for (const std::size_t L : {1, 2, 31, 32, 33, 64, 70}) {
-    const auto [name, error] = worst({}, {1, L, 1, 1, 5, 6, Decay::channel, 1});
-    EXPECT_LE(error, kTolerance) << name << ", L " << L;
-  }
+  for (const Decay decay : kDecays)
+    for (const std::size_t L : {1, 2, 31, 32, 33, 64, 70, 200}) {
+      // A token at a time, and in chunks.
+      for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}}) {
+        const auto [name, error] = worst({}, {2, L, 2, 1, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1});
+        EXPECT_LE(error, kTolerance) << name << ", L " << L << ", K " << K << ", decay " << static_cast<int>(decay);
+      }
+    }
 }
 
 TEST(KernelsGatedScan, HeadsOfOneGroupShareQueriesAndKeys) {
@@ -144,17 +148,21 @@ TEST(KernelsGatedScan, ReferenceGradientsAreDerivatives) {
 }
 
 TEST(KernelsGatedScan, LaterTokensDoNotTouchEarlierBits) {
-  Problem problem({1, 40, 1, 1, 5, 3, Decay::channel});
-  GuardedArray before(120, 0), after(120, 0);
-  gated_scan(problem.input(), before.data(), nullptr);
-  (*problem.inputs().at("dk"))[36 * 5] += 1.0F;
-  gated_scan(problem.input(), after.data(), nullptr);
-  for (std::size_t i = 0; i < 36 * 3; ++i) EXPECT_EQ(before[i], after[i]);
-  EXPECT_NE(before[36 * 3], after[36 * 3]);
+  for (const auto& shape : {Shape{1, 40, 1, 1, 5, 3, Decay::channel}, {1, 40, 1, 1, 32, 32, Decay::head}}) {
+    Problem problem(shape);
+    GuardedArray before(40 * shape.V, 0), after(40 * shape.V, 0);
+    gated_scan(problem.input(), before.data(), nullptr);
+    (*problem.inputs().at("dk"))[36 * shape.K] += 1.0F;
+    gated_scan(problem.input(), after.data(), nullptr);
+    for (std::size_t i = 0; i < 36 * shape.V; ++i) EXPECT_EQ(before[i], after[i]);
+    EXPECT_NE(before[36 * shape.V], after[36 * shape.V]);
+  }
 }
 
-TEST(KernelsGatedScan, PlantedFaultsAreRejected) {
-  const Shape shape{2, 40, 2, 2, 17, 5, Decay::channel};
+class GatedScanFaults : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(GatedScanFaults, AreRejected) {
+  const Shape shape = GetParam();
   Kernels zeros;
   zeros.forward = [](const GatedScanInput& in, float* o, float* checkpoints) {
     gated_scan(in, o, checkpoints);
@@ -176,10 +184,13 @@ TEST(KernelsGatedScan, PlantedFaultsAreRejected) {
   Kernels no_decay_gradient;
   no_decay_gradient.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
     gated_scan_backward(in, checkpoints, d_o, out);
-    std::fill(out.dg, out.dg + in.B * in.L * in.G * in.K, 0.0F);
+    std::fill(out.dg, out.dg + in.B * in.L * (in.decay == Decay::channel ? in.G * in.K : in.H), 0.0F);
   };
   EXPECT_GT(worst(no_decay_gradient, shape).second, kTolerance);
 }
+
+INSTANTIATE_TEST_SUITE_P(TokenByToken, GatedScanFaults, ::testing::Values(Shape{2, 40, 2, 2, 17, 5, Decay::channel}));
+INSTANTIATE_TEST_SUITE_P(InChunks, GatedScanFaults, ::testing::Values(Shape{2, 40, 2, 2, 33, 40, Decay::head}));
 
 }  // namespace
 }  // namespace mneme::kernels

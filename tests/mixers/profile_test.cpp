@@ -84,7 +84,8 @@ TEST(Profile, CountsEveryMomentOnce) {
     if (!cell.backward) calls[cell.part + ": " + cell.operation] += cell.calls;
   }
   EXPECT_GT(sum, 0);
-  EXPECT_EQ(calls["attention: CausalAttention"], 2 * 2 * 2) << "steps x micro-batches x layers";
+  EXPECT_EQ(calls["attention: CausalAttention"], 2 * 2) << "steps x micro-batches, in the first layer";
+  EXPECT_EQ(calls["attention: AskedAttention"], 2 * 2) << "steps x micro-batches, in the last layer";
   EXPECT_EQ(calls["optimiser: own code"], 2 * 2) << "clearing and updating";
 }
 

@@ -1,0 +1,335 @@
+#include "kernels/chunked_scan.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/chunked_scan.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/matmul-inl.h"
+#include "kernels/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mneme::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+constexpr std::size_t kChunk = kGatedScanChunk;
+
+std::size_t chunks_of(const GatedScanInput& in) { return (in.L + kChunk - 1) / kChunk; }
+
+// Calls visit(vector tag, i) for all of [0, count), a whole vector at a time as long as there is one.
+template <class Visit>
+HWY_INLINE void for_elements(std::size_t count, Visit visit) {
+  const MatmulFloats d;
+  const hn::CappedTag<float, 1> one;
+  const std::size_t whole = count - count % kMatmulLanes;
+  for (std::size_t i = 0; i < whole; i += kMatmulLanes) visit(d, i);
+  for (std::size_t i = whole; i < count; ++i) visit(one, i);
+}
+
+void scale(const float* x, float by, std::size_t count, float* to) {
+  for_elements(count, [=](auto d, std::size_t i) { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, by)), d, to + i); });
+}
+
+void multiply_elements(const float* x, const float* y, std::size_t count, float* to) {
+  for_elements(count, [=](auto d, std::size_t i) { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, to + i); });
+}
+
+void add_elements(const float* x, std::size_t count, float* to) {
+  for_elements(count, [=](auto d, std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, to + i)), d, to + i); });
+}
+
+// to [rows, columns] <- by[r] * from
+void scale_rows(const float* from, std::size_t from_stride, const float* by, std::size_t rows, std::size_t columns, float* to,
+                std::size_t stride) {
+  for (std::size_t r = 0; r < rows; ++r) scale(from + r * from_stride, by[r], columns, to + r * stride);
+}
+
+float dot(const float* a, const float* b, std::size_t count) {
+  const MatmulFloats d;
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  const std::size_t whole = count - count % (2 * kMatmulLanes);
+  for (std::size_t i = 0; i < whole; i += 2 * kMatmulLanes) {
+    even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
+    odd = hn::MulAdd(hn::LoadU(d, a + i + kMatmulLanes), hn::LoadU(d, b + i + kMatmulLanes), odd);
+  }
+  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (std::size_t i = whole; i < count; ++i) total += a[i] * b[i];
+  return total;
+}
+
+// The decays of one head in one chunk.
+struct ChunkDecay {
+  std::size_t steps = 0;
+  alignas(64) float since_start[kChunk] = {};  // exp(l[t])
+  alignas(64) float to_end[kChunk] = {};       // exp(l[end] - l[t])
+  alignas(64) float between[kChunk * kChunk] = {};  // exp(l[t] - l[s]) for s <= t, else 0
+
+  float whole() const { return since_start[steps - 1]; }
+
+  void load(const GatedScanInput& in, std::size_t h, std::size_t first, std::size_t count) {
+    const MatmulFloats d;
+    steps = count;
+    alignas(64) float l[kChunk] = {};
+    float sum = 0;
+    for (std::size_t t = 0; t < steps; ++t) {
+      sum += in.decay == Decay::none ? 0.0F : in.decay == Decay::constant ? in.g.data[h] : in.g[first + t][h];
+      l[t] = sum;
+    }
+    for (std::size_t t = 0; t < kChunk; t += kMatmulLanes) {
+      const auto here = hn::Load(d, l + t);
+      hn::Store(decay_exp(d, here), d, since_start + t);
+      hn::Store(decay_exp(d, hn::Sub(hn::Set(d, sum), here)), d, to_end + t);
+    }
+    for (std::size_t t = 0; t < steps; ++t)
+      for (std::size_t s = 0; s < kChunk; s += kMatmulLanes) {
+        auto factor = hn::Zero(d);
+        if (s <= t) {
+          factor = decay_exp(d, hn::Sub(hn::Set(d, l[t]), hn::Load(d, l + s)));
+          if (t + 1 - s < kMatmulLanes) factor = hn::IfThenElseZero(hn::FirstN(d, t + 1 - s), factor);
+        }
+        hn::Store(factor, d, between + t * kChunk + s);
+      }
+  }
+};
+
+// Where the tokens of a chunk stand.
+struct Tokens {
+  const GatedScanInput& in;
+  std::size_t first, steps;
+
+  const float* queries(std::size_t group) const { return in.q[first] + group * in.K; }
+  const float* keys(std::size_t group) const { return in.k[first] + group * in.K; }
+  const float* values(std::size_t h) const { return in.v[first] + h * in.V; }
+  std::size_t output(std::size_t h) const { return (first * in.H + h) * in.V; }        // in o
+  std::size_t key_place(std::size_t group) const { return (first * in.G + group) * in.K; }  // in dq and dk
+};
+
+// Rows of scores are kChunk floats apart, whatever the number of tokens.
+struct Scores {
+  alignas(64) float values[kChunk * kChunk];
+};
+
+// q[t] . k[s] for all tokens of the chunk; also those with s > t.
+void score(const Tokens& tokens, std::size_t group, Panels& keys, Scores& to) {
+  keys.pack_transposed(tokens.keys(group), tokens.in.k.stride);
+  for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
+    multiply_panel({tokens.queries(group), tokens.in.q.stride, 1}, tokens.steps, keys.panel(s), tokens.in.K, to.values + s, kChunk, false,
+                   std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
+}
+
+// --- forward
+
+// What a chunk of `steps` tokens is computed with.
+struct ForwardWork {
+  ForwardWork(const GatedScanInput& in, std::size_t count) : steps(count), keys(in.K, steps), values(steps, in.V) {}
+  std::size_t steps;
+  Panels keys, values;
+  Scores raw, weighted;
+  ChunkDecay decay;
+};
+
+void forward_head(const Tokens& tokens, std::size_t group, std::size_t h, ForwardWork& work, Panels& S, float* o) {
+  const GatedScanInput& in = tokens.in;
+  const std::size_t row = in.H * in.V;
+  o += tokens.output(h);
+  work.decay.load(in, h, tokens.first, tokens.steps);
+  multiply({tokens.queries(group), in.q.stride, 1}, tokens.steps, S, o, row);
+  scale_rows(o, row, work.decay.since_start, tokens.steps, in.V, o, row);
+  multiply_elements(work.raw.values, work.decay.between, tokens.steps * kChunk, work.weighted.values);
+  work.values.pack(tokens.values(h), in.v.stride);
+  multiply({work.weighted.values, kChunk, 1}, tokens.steps, work.values, o, row, true);
+
+  S.scale(work.decay.whole());
+  work.values.scale_rows(work.decay.to_end);
+  for (std::size_t n = 0; n < in.V; n += kPanelColumns)
+    multiply_panel({tokens.keys(group), 1, in.k.stride}, in.K, work.values.panel(n), tokens.steps, S.row(n, 0), kPanelColumns, true,
+                   kPanelColumns);
+}
+
+// --- backward
+
+struct BackwardWork {
+  BackwardWork(const GatedScanInput& in, std::size_t count)
+      : steps(count),
+        keys(in.K, steps),
+        key_rows(steps, in.K),
+        query_rows(steps, in.K),
+        values(in.V, steps),
+        d_o(steps, in.V),
+        state(in.K, in.V),
+        state_columns(in.V, in.K),
+        scaled(aligned_floats(steps * in.V)),
+        dq(aligned_floats(steps * in.K)) {}
+  std::size_t steps;
+  Panels keys, key_rows, query_rows;          // of the group
+  Panels values, d_o, state, state_columns;  // of the head
+  hwy::AlignedFreeUniquePtr<float[]> scaled;  // [steps, V]
+  hwy::AlignedFreeUniquePtr<float[]> dq;      // [steps, K]
+  Scores raw, weighted, gradient, all_gradients;
+  ChunkDecay decay;
+};
+
+// The gradient of l, but for what flows through the next state: o[t] grows with l[t], what k[t] gives shrinks with it.
+void decay_gradient(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* dv, float* dl) {
+  const GatedScanInput& in = tokens.in;
+  alignas(64) float given[kChunk] = {};
+  for (std::size_t t = 0; t < tokens.steps; ++t) {
+    // What each pair of tokens gives to the loss; a token with itself gives to both sides.
+    const float *raw = work.raw.values + t * kChunk, *gradient = work.gradient.values + t * kChunk;
+    for_elements(kChunk, [&](auto d, std::size_t s) {
+      const auto sum = hn::MulAdd(hn::LoadU(d, raw + s), hn::LoadU(d, gradient + s), hn::LoadU(d, given + s));
+      hn::StoreU(sum, d, given + s);
+    });
+    dl[t] = dot(raw, gradient, kChunk) + dot(tokens.queries(group) + t * in.q.stride, work.dq.get() + t * in.K, in.K) -
+            dot(tokens.values(h) + t * in.v.stride, dv + t * in.H * in.V, in.V);
+  }
+  for (std::size_t t = 0; t < tokens.steps; ++t) dl[t] -= given[t];
+}
+
+// S is the state before the chunk, `next` the one behind it (nullptr: none follows), dS [K, V] the gradient of that one.
+void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S, const float* next,
+                   float* dS, const float* all_d_o, const GatedScanGradients& out) {
+  const GatedScanInput& in = tokens.in;
+  const std::size_t row = in.H * in.V, key_row = in.G * in.K;
+  const float* d_o = all_d_o + tokens.output(h);
+  float *dv = out.dv + tokens.output(h), *dq = out.dq + tokens.key_place(group), *dk = out.dk + tokens.key_place(group);
+  work.decay.load(in, h, tokens.first, tokens.steps);
+
+  // What reaches the values, and the keys, from the state behind the chunk.
+  work.state.pack(dS, in.V);
+  multiply({tokens.keys(group), in.k.stride, 1}, tokens.steps, work.state, dv, row);
+  scale_rows(dv, row, work.decay.to_end, tokens.steps, in.V, dv, row);
+  work.state_columns.pack_transposed(dS, in.V);
+  scale_rows(tokens.values(h), in.v.stride, work.decay.to_end, tokens.steps, in.V, work.scaled.get(), in.V);
+  multiply({work.scaled.get(), in.V, 1}, tokens.steps, work.state_columns, dk, key_row, true);
+
+  // What reaches the queries through the state before it.
+  work.state_columns.pack_transposed(S, in.V);
+  scale_rows(d_o, row, work.decay.since_start, tokens.steps, in.V, work.scaled.get(), in.V);
+  multiply({work.scaled.get(), in.V, 1}, tokens.steps, work.state_columns, work.dq.get(), in.K);
+  for (std::size_t t = 0; t < tokens.steps; ++t) add_elements(work.dq.get() + t * in.K, in.K, dq + t * key_row);
+
+  // Between the chunk's own tokens; that of queries and keys is summed over the heads of the group first.
+  work.values.pack_transposed(tokens.values(h), in.v.stride);
+  for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
+    multiply_panel({d_o, row, 1}, tokens.steps, work.values.panel(s), in.V, work.gradient.values + s, kChunk, false,
+                   std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
+  multiply_elements(work.gradient.values, work.decay.between, tokens.steps * kChunk, work.gradient.values);
+  add_elements(work.gradient.values, tokens.steps * kChunk, work.all_gradients.values);
+  if (in.decay == Decay::head) {
+    float dl[kChunk];
+    decay_gradient(tokens, group, h, work, dv, dl);
+    if (next) dl[tokens.steps - 1] += dot(next, dS, in.K * in.V);
+    float sum = 0;
+    for (std::size_t t = tokens.steps; t-- > 0;) out.dg[(tokens.first + t) * in.H + h] = sum += dl[t];
+  }
+  multiply_elements(work.raw.values, work.decay.between, tokens.steps * kChunk, work.weighted.values);
+  work.d_o.pack(d_o, row);
+  multiply({work.weighted.values, 1, kChunk}, tokens.steps, work.d_o, dv, row, true);
+
+  // The gradient of the state before the chunk.
+  scale(dS, work.decay.whole(), in.K * in.V, dS);
+  work.d_o.scale_rows(work.decay.since_start);
+  multiply({tokens.queries(group), 1, in.q.stride}, in.K, work.d_o, dS, in.V, true);
+}
+
+void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work, const GatedScanGradients& out) {
+  const GatedScanInput& in = tokens.in;
+  const std::size_t key_row = in.G * in.K;
+  work.key_rows.pack(tokens.keys(group), in.k.stride);
+  multiply({work.all_gradients.values, kChunk, 1}, tokens.steps, work.key_rows, out.dq + tokens.key_place(group), key_row, true);
+  work.query_rows.pack(tokens.queries(group), in.q.stride);
+  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, work.query_rows, out.dk + tokens.key_place(group), key_row, true);
+}
+
+// The work of whole chunks, and of a last one that is shorter.
+template <class Work>
+class Works {
+ public:
+  explicit Works(const GatedScanInput& in) {
+    if (in.L >= kChunk) whole_ = std::make_unique<Work>(in, kChunk);
+    if (in.L % kChunk != 0) rest_ = std::make_unique<Work>(in, in.L % kChunk);
+  }
+  Work& operator()(std::size_t steps) { return steps == kChunk ? *whole_ : *rest_; }
+
+ private:
+  std::unique_ptr<Work> whole_, rest_;
+};
+
+}  // namespace
+
+void chunked_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
+  Works<ForwardWork> works(in);
+  const std::size_t heads = in.H / in.G, chunks = chunks_of(in);
+  std::vector<Panels> states;
+  for (std::size_t i = 0; i < heads; ++i) states.emplace_back(in.K, in.V);
+  for (std::size_t b = 0; b < in.B; ++b)
+    for (std::size_t group = 0; group < in.G; ++group) {
+      for (Panels& S : states) S.clear();
+      for (std::size_t c = 0; c < chunks; ++c) {
+        const Tokens tokens{in, b * in.L + c * kChunk, std::min(kChunk, in.L - c * kChunk)};
+        ForwardWork& work = works(tokens.steps);
+        score(tokens, group, work.keys, work.raw);
+        for (std::size_t i = 0; i < heads; ++i) {
+          const std::size_t h = group * heads + i;
+          if (checkpoints) states[i].unpack(checkpoints + ((b * in.H + h) * chunks + c) * in.K * in.V, in.V);
+          forward_head(tokens, group, h, work, states[i], o);
+        }
+      }
+    }
+}
+
+void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
+  Works<BackwardWork> works(in);
+  const std::size_t heads = in.H / in.G, chunks = chunks_of(in), state = in.K * in.V;
+  const auto dS = aligned_floats(heads * state);
+  std::fill_n(out.dq, in.B * in.L * in.G * in.K, 0.0F);
+  std::fill_n(out.dk, in.B * in.L * in.G * in.K, 0.0F);
+  for (std::size_t b = 0; b < in.B; ++b)
+    for (std::size_t group = 0; group < in.G; ++group) {
+      std::fill_n(dS.get(), heads * state, 0.0F);
+      for (std::size_t c = chunks; c-- > 0;) {
+        const Tokens tokens{in, b * in.L + c * kChunk, std::min(kChunk, in.L - c * kChunk)};
+        BackwardWork& work = works(tokens.steps);
+        score(tokens, group, work.keys, work.raw);
+        std::fill_n(work.all_gradients.values, kChunk * kChunk, 0.0F);
+        for (std::size_t i = 0; i < heads; ++i) {
+          const std::size_t h = group * heads + i;
+          const float* S = checkpoints + ((b * in.H + h) * chunks + c) * state;
+          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS.get() + i * state, d_o, out);
+        }
+        backward_group(tokens, group, work, out);
+      }
+    }
+}
+
+}  // namespace mneme::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mneme::kernels {
+
+HWY_EXPORT(chunked_scan_simd);
+HWY_EXPORT(chunked_scan_backward_simd);
+
+std::size_t chunked_scan_checkpoint_size(const GatedScanInput& in) {
+  return in.B * in.H * ((in.L + kGatedScanChunk - 1) / kGatedScanChunk) * in.K * in.V;
+}
+
+void chunked_scan(const GatedScanInput& in, float* o, float* checkpoints) {
+  HWY_DYNAMIC_DISPATCH(chunked_scan_simd)(in, o, checkpoints);
+}
+
+void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
+  HWY_DYNAMIC_DISPATCH(chunked_scan_backward_simd)(in, checkpoints, d_o, out);
+}
+
+}  // namespace mneme::kernels
+#endif
