@@ -16,10 +16,10 @@ def require_tests(build, suites):
             sys.exit(f"script/bench: tests fail or do not exist ({program} {tests}), so no speed is printed\n{run.stdout}")
 
 
-def require_same_function(mixers):
+def require_same_function(mixers, form="careful"):
     """The plain PyTorch versions of these mixers reproduce their golden cases."""
     files = [file for mixer in mixers for file in sorted((ROOT / "tests" / "golden").glob(f"{mixer}-*.safetensors"))]
-    run = subprocess.run([sys.executable, MIXERS, "--verify", *files], capture_output=True, text=True)
+    run = subprocess.run([sys.executable, MIXERS, "--verify", "--form", form, *files], capture_output=True, text=True)
     if run.returncode != 0:
         sys.exit(f"script/bench: a plain version does not compute its mixer, so no speed is printed\n{run.stdout}{run.stderr}")
     proven = {line.split(":")[-2].split()[-1] for line in run.stdout.splitlines() if line.startswith("ok")}

@@ -25,6 +25,7 @@ FAMILIES = {
 }
 LOOPS = ("based", "linear_attention", "retnet", "gla", "deltanet", "gated_deltanet", "deltaproduct", "rwkv4", "rwkv5", "rwkv7",
          "mamba", "s6", "mamba2", "ids4", "nru")
+SEQUENTIAL = ("s4d", "h3")
 PARALLEL = ("based", "linear_attention", "retnet", "mamba2")
 BASIS = {"attention": "softmax(q k^T) v", "transformer": "torch.nn", "rnn": "torch.nn", "lstm": "torch.nn", "gru": "torch.nn",
          "base_conv": "torch conv1d", "hyena": "FFT", "s4": "FFT", "s4d": "FFT", "h3": "FFT"}
@@ -52,8 +53,9 @@ def compare(options, mixer, directory):
             values.append(row["tokens_per_second"] / peer(case, form, options.seconds))
         # What the ratio would be if all useful work ran as fast as a large matrix multiplication.
         limit.append(ratios["careful"][-1] / row["mfu_square"])
-    if options.usual and mixer in LOOPS:
-        ratios["usual"] = [ours[-1]["tokens_per_second"] / peer(case, "usual", 0)]
+    if options.usual and (mixer in LOOPS or mixer in SEQUENTIAL):
+        form = "usual" if mixer in LOOPS else "sequential"
+        ratios[form] = [ours[-1]["tokens_per_second"] / peer(case, form, 0)]
     case.unlink()
     return {"mixer": mixer, "basis": BASIS.get(mixer, "loop over time"),
             "tokens_per_second": spread([row["tokens_per_second"] for row in ours]),
@@ -69,14 +71,15 @@ def print_comparison(row):
           f"{100 * mfu['median']:5.0f} % ({100 * mfu['min']:.0f}..{100 * mfu['max']:.0f})"
           f"{times(ratio):>22} of {row['limit']:5.1f}x  {row['basis']}"
           + (f"; parallel form {parallel['median']:.2f}x" if parallel else "")
-          + (f"; usual loop {row['ratio']['usual']['median']:.0f}x" if "usual" in row["ratio"] else ""), flush=True)
+          + "".join(f"; {name} {row['ratio'][form]['median']:.0f}x"
+                    for form, name in (("usual", "usual loop"), ("sequential", "recurrence")) if form in row["ratio"]), flush=True)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--mixers", help="comma-separated; default: all")
-    parser.add_argument("--usual", action="store_true", help="also one step of each loop that indexes x[:, t]: minutes for some")
+    parser.add_argument("--usual", action="store_true", help="also one step of each loop that indexes x[:, t], and of the recurrences of S4D and H3: minutes for some")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--quick", action="store_true", help="one repeat of half a second")
@@ -93,6 +96,8 @@ def main():
     chosen = options.mixers.split(",") if options.mixers else [m for family in FAMILIES.values() for m in family]
     require_tests(options.build, (("mneme-tests", "Kernels*"), ("mneme-torch-tests", "*Golden*:*Mixers*")))
     require_same_function(chosen)
+    if options.usual and (sequential := [mixer for mixer in chosen if mixer in SEQUENTIAL]):
+        require_same_function(sequential, "sequential")
     results = []
     if not options.json:
         print(f"width {options.width}, length {options.length}, batch {options.batch}, one thread each, forward and backward; {load()}\n"

@@ -4,7 +4,7 @@ A case is a safetensors file with input, output, parameters and options: those i
 `mneme bench mixer NAME --save-case FILE` writes: the same function of the same parameters, so the comparison is fair.
 
 usage: mixers.py --verify FILE...                                 output and input gradient of each case within 1e-4
-       mixers.py FILE [--form careful|usual|parallel] [--seconds S]   one JSON line with tokens per second
+       mixers.py FILE [--form careful|usual|parallel|sequential] [--seconds S]   one JSON line with tokens per second
 """
 import argparse
 import json
@@ -37,7 +37,8 @@ MIXERS = {
     "retnet": linear.retnet(parallel=False), "deltanet": linear.delta_rule, "gated_deltanet": linear.delta_rule,
     "deltaproduct": linear.delta_rule, "rwkv4": linear.rwkv4, "rwkv5": linear.rwkv5, "rwkv7": linear.rwkv7,
     "mamba": state_space.mamba, "s6": state_space.mamba, "mamba2": state_space.mamba2(state_space.mamba2_loop),
-    "s4": state_space.s4, "s4d": state_space.s4d, "ids4": state_space.ids4, "h3": state_space.h3,
+    "s4": state_space.s4, "s4d": state_space.s4d(state_space.diagonal_fft), "ids4": state_space.ids4,
+    "h3": state_space.h3(state_space.diagonal_fft),
     "rnn": recurrent.recurrent(nn.RNN), "lstm": recurrent.recurrent(nn.LSTM), "gru": recurrent.recurrent(nn.GRU),
     "nru": recurrent.nru,
 }
@@ -46,6 +47,9 @@ PARALLEL = {
     "based": linear.based_parallel, "linear_attention": linear.linear_attention(linear.quadratic),
     "retnet": linear.retnet(parallel=True), "mamba2": state_space.mamba2(state_space.mamba2_quadratic),
 }
+# The recurrence of those whose plain version is a convolution.
+SEQUENTIAL = {"s4d": state_space.s4d(state_space.diagonal_loop), "h3": state_space.h3(state_space.diagonal_loop)}
+FORMS = {"careful": MIXERS, "usual": MIXERS, "parallel": PARALLEL, "sequential": SEQUENTIAL}
 # The plain versions have the options of the comparison, not all of them: the values they know of those that change the
 # function. A case with another value is passed over, never measured.
 KNOWN = {
@@ -60,10 +64,6 @@ KNOWN = {
 }
 KNOWN["gla"] = {**KNOWN["retnet"], "clamp_min": (None, "none")}
 DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
-
-
-class UnknownOption(Exception):
-    pass
 
 
 def read_safetensors(path):
@@ -87,7 +87,7 @@ class Case:
             sys.exit(f"{path}: no plain version of '{self.mixer}', expected one of {', '.join(forms)}")
         for option, values in KNOWN.get(self.mixer, {}).items():
             if self.options.get(option, values[0]) not in values:
-                raise UnknownOption(f"{option} = {self.options[option]}")
+                raise parts.UnknownOption(f"{option} = {self.options[option]}")
         self.parameters = {name[6:]: value.requires_grad_() for name, value in self.tensors.items() if name.startswith("param.")}
         self.x = self.tensors["input"].requires_grad_()
         self.forward = forms[self.mixer](self.parameters, self.options, self.x.shape[1])
@@ -131,7 +131,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--verify", action="store_true")
-    parser.add_argument("--form", choices=["careful", "usual", "parallel"], default="careful")
+    parser.add_argument("--form", choices=FORMS, default="careful")
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--tolerance", type=float, default=1e-4)
     options = parser.parse_args()
@@ -140,8 +140,8 @@ def main():
     failed = 0
     for path in options.files:
         try:
-            case = Case(path, PARALLEL if options.form == "parallel" else MIXERS)
-        except UnknownOption as unknown:
+            case = Case(path, FORMS[options.form])
+        except parts.UnknownOption as unknown:
             if not options.verify:
                 sys.exit(f"{path}: the plain version has no {unknown}")
             print(f"skip {path}  no {unknown}")
@@ -153,8 +153,8 @@ def main():
             told = "overflows, nothing to compare" if error is None else f"worst error {error:.2g}"
             print(f"{'ok  ' if ok else 'FAIL'} {path}  {case.mixer}: {told}")
             continue
-        # A step of the usual form can take minutes, beside which the first touch of memory does not count.
-        times = measure(case, options.seconds, warm_up=options.form != "usual")
+        # A step of some loops takes minutes, beside which the first touch of memory does not count.
+        times = measure(case, options.seconds, warm_up=options.form not in ("usual", "sequential"))
         step = statistics.median(times)
         B, L, _ = case.x.shape
         print(json.dumps({"mixer": case.mixer, "form": options.form, "tokens_per_second": B * L / step,

@@ -3,6 +3,10 @@ import torch
 from torch.nn import functional as F
 
 
+class UnknownOption(Exception):
+    """A plain version has the options of the comparison, not all of them."""
+
+
 def linear(p, name, x):
     return F.linear(x, p[name + ".weight"], p.get(name + ".bias"))
 

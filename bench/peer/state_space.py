@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from linear_family import scan
-from parts import fft_conv, heads, linear, over_time, rms_norm, short_conv
+from parts import UnknownOption, fft_conv, heads, linear, over_time, rms_norm, short_conv
 
 
 def mamba(p, o, L):
@@ -64,18 +64,32 @@ def mamba2_quadratic(q, k, v, log_decay, causal):
     return ((q @ k.transpose(2, 3) * weights) @ v).transpose(1, 2)
 
 
-def s4d(p, o, L):
-    time = torch.arange(L)
+def diagonal_fft(x, weight, log_pole, taps):
+    """y[t] = 2 Re sum_n weight[n] sum_{s <= t} pole[n]^(t - s) x[s] for x [B, L, C] and C rows of poles: as a convolution."""
+    time = torch.arange(taps)
+    return fft_conv(x, 2 * torch.einsum("hn,hnl->hl", weight, torch.exp(log_pole.unsqueeze(2) * time)).real)
 
-    def forward(x):
-        A = torch.complex(-p["kernel.log_A_real"].exp(), p["kernel.A_imag"])
-        step = A * p["kernel.log_dt"].exp().unsqueeze(1)
-        C = torch.view_as_complex(p["kernel.C"]) * (step.exp() - 1) / A
-        kernel = 2 * torch.einsum("hn,hnl->hl", C, torch.exp(step.unsqueeze(2) * time)).real
-        y = F.gelu(fft_conv(x, kernel) + p["D"] * x)
-        return F.glu(F.linear(y, p["output_linear.0.weight"].squeeze(2), p["output_linear.0.bias"]), -1)
 
-    return forward
+def diagonal_loop(x, weight, log_pole, _):
+    """The same as the recurrence that it is, which has no last tap."""
+    pole, state, y = log_pole.exp(), 0, []
+    for (u,) in over_time(x):
+        state = pole * state + u.unsqueeze(2)  # [B, C, N]
+        y.append(2 * (weight * state).sum(2).real)
+    return torch.stack(y, 1)
+
+
+def s4d(mix):
+    def build(p, o, L):
+        def forward(x):
+            A = torch.complex(-p["kernel.log_A_real"].exp(), p["kernel.A_imag"])
+            step = A * p["kernel.log_dt"].exp().unsqueeze(1)
+            y = F.gelu(mix(x, torch.view_as_complex(p["kernel.C"]) * (step.exp() - 1) / A, step, L) + p["D"] * x)
+            return F.glu(F.linear(y, p["output_linear.0.weight"].squeeze(2), p["output_linear.0.bias"]), -1)
+
+        return forward
+
+    return build
 
 
 def s4(p, o, L):
@@ -101,33 +115,36 @@ def s4(p, o, L):
     return forward
 
 
-def h3(p, o, L):
-    N, taps, time = o["d_state"], min(L, o["l_max"]), torch.arange(min(L, o["l_max"]))
-    H = p["D"].shape[0]
+def h3(mix):
+    def build(p, o, L):
+        N, H = o["d_state"], p["D"].shape[0]
+        if mix is diagonal_loop and o["l_max"] < L:
+            raise UnknownOption(f"end after {o['l_max']} taps")
 
-    def shift_kernel():
-        B, C = p["ssm_k_kernel.kernel.B"], p["ssm_k_kernel.kernel.C"].squeeze(0)
-        return torch.fft.irfft(torch.fft.rfft(B, 2 * N).conj() * torch.fft.rfft(C, 2 * N), 2 * N)[:, :min(N, taps)]
+        def shift_kernel():
+            B, C = p["ssm_k_kernel.kernel.B"], p["ssm_k_kernel.kernel.C"].squeeze(0)
+            return torch.fft.irfft(torch.fft.rfft(B, 2 * N).conj() * torch.fft.rfft(C, 2 * N), 2 * N)[:, :min(N, L, o["l_max"])]
 
-    def diagonal_kernel():
-        A = torch.complex(-p["kernel.kernel.inv_A_real"].exp(), p["kernel.kernel.A_imag"])
-        dt = p["kernel.kernel.log_dt"].exp().unsqueeze(1)
-        B, C = torch.view_as_complex(p["kernel.kernel.B"]), torch.view_as_complex(p["kernel.kernel.C"]).squeeze(0)
-        half = 0.5 * dt * A
-        pole, weight = (1 + half) / (1 - half), C * B * dt / (1 - half)
-        return 2 * torch.einsum("hn,hnl->hl", weight, torch.exp(pole.log().unsqueeze(2) * time)).real
+        def diagonal():
+            A = torch.complex(-p["kernel.kernel.inv_A_real"].exp(), p["kernel.kernel.A_imag"])
+            dt = p["kernel.kernel.log_dt"].exp().unsqueeze(1)
+            B, C = torch.view_as_complex(p["kernel.kernel.B"]), torch.view_as_complex(p["kernel.kernel.C"]).squeeze(0)
+            half = 0.5 * dt * A
+            return C * B * dt / (1 - half), ((1 + half) / (1 - half)).log()
 
-    def forward(x):
-        q, k, v = (linear(p, name + "_proj", x) for name in "qkv")
-        k = heads(fft_conv(k, shift_kernel()) + p["ssm_k_D"] * k, H)
-        e = k.shape[3]
-        products = (k.unsqueeze(4) * heads(v, H).unsqueeze(3)).flatten(2)  # [B, L, H e e]
-        kernel, skip = (y.repeat_interleave(e * e, 0) for y in (diagonal_kernel(), p["D"]))
-        y = (fft_conv(products, kernel) + skip * products).unflatten(2, (H, e, e))
-        y = (heads(q, H).unsqueeze(4) * y).sum(3)
-        return linear(p, "output_linear", y.transpose(2, 3).flatten(2))
+        def forward(x):
+            q, k, v = (linear(p, name + "_proj", x) for name in "qkv")
+            k = heads(fft_conv(k, shift_kernel()) + p["ssm_k_D"] * k, H)
+            e = k.shape[3]
+            products = (k.unsqueeze(4) * heads(v, H).unsqueeze(3)).flatten(2)  # [B, L, H e e]
+            weight, log_pole, skip = (y.repeat_interleave(e * e, 0) for y in (*diagonal(), p["D"]))
+            y = (mix(products, weight, log_pole, min(L, o["l_max"])) + skip * products).unflatten(2, (H, e, e))
+            y = (heads(q, H).unsqueeze(4) * y).sum(3)
+            return linear(p, "output_linear", y.transpose(2, 3).flatten(2))
 
-    return forward
+        return forward
+
+    return build
 
 
 def ids4(p, o, L):

@@ -29,46 +29,50 @@ HWY_INLINE Taps taps_at(std::size_t t, std::size_t before, std::size_t W, std::s
   return {first, last, t + first - before};
 }
 
+// Calls visit(tag, c) for all channels.
+template <class Visit>
+HWY_INLINE void over_channels(std::size_t C, Visit visit) {
+  const hn::ScalableTag<float> wide;
+  const hn::CappedTag<float, 1> one;
+  const std::size_t lanes = hn::Lanes(wide), whole = C - C % lanes;
+  for (std::size_t c = 0; c < whole; c += lanes) visit(wide, c);
+  for (std::size_t c = whole; c < C; ++c) visit(one, c);
+}
+
+// Sequences are walked through token by token, with all channels of each: memory is then read in its order, which is what this
+// kernel's time is made of.
+
 // y[t, c] = start[c] + sum_i taps[i, c] * x[t + i - before, c] for one sequence; taps [W, C].
-template <class D>
-HWY_INLINE void filter(D d, std::size_t c, const ShortConvShape& s, std::size_t before, const float* taps,
-                       const float* start, const float* x, float* y) {
+void filter(const ShortConvShape& s, std::size_t before, const float* taps, const float* start, const float* x, float* y) {
   for (std::size_t t = 0; t < s.L; ++t) {
     const Taps range = taps_at(t, before, s.W, s.L);
-    auto sum = start ? hn::LoadU(d, start + c) : hn::Zero(d);
-    const float* in = x + range.from * s.C + c;
-    for (std::size_t i = range.first; i < range.last; ++i, in += s.C)
-      sum = hn::MulAdd(hn::LoadU(d, taps + i * s.C + c), hn::LoadU(d, in), sum);
-    hn::StoreU(sum, d, y + t * s.C + c);
+    const float* in = x + range.from * s.C;
+    over_channels(s.C, [&](auto d, std::size_t c) {
+      auto sum = start ? hn::LoadU(d, start + c) : hn::Zero(d);
+      const float* token = in + c;
+      for (std::size_t i = range.first; i < range.last; ++i, token += s.C)
+        sum = hn::MulAdd(hn::LoadU(d, taps + i * s.C + c), hn::LoadU(d, token), sum);
+      hn::StoreU(sum, d, y + t * s.C + c);
+    });
   }
 }
 
 // sums[i, c] = sum_t dy[t, c] * x[t + i - before, c]; sums[W, c] = sum_t dy[t, c]. One sequence.
-template <class D>
-HWY_INLINE void correlate(D d, std::size_t c, const ShortConvShape& s, std::size_t before, const float* x,
-                          const float* dy, float* sums) {
-  for (std::size_t i = 0; i <= s.W; ++i) {
-    auto sum = hn::Zero(d);
-    if (i == s.W) {
-      for (std::size_t t = 0; t < s.L; ++t) sum = hn::Add(sum, hn::LoadU(d, dy + t * s.C + c));
-    } else {
-      const std::size_t first = i < before ? before - i : 0;
-      const std::size_t last = s.L + before > i ? std::min(s.L, s.L + before - i) : 0;
-      for (std::size_t t = first; t < last; ++t)
-        sum = hn::MulAdd(hn::LoadU(d, dy + t * s.C + c), hn::LoadU(d, x + (t + i - before) * s.C + c), sum);
-    }
-    hn::StoreU(sum, d, sums + i * s.C + c);
+void correlate(const ShortConvShape& s, std::size_t before, const float* x, const float* dy, float* sums) {
+  std::fill_n(sums, (s.W + 1) * s.C, 0.0F);
+  for (std::size_t t = 0; t < s.L; ++t) {
+    const Taps range = taps_at(t, before, s.W, s.L);
+    const float* in = x + range.from * s.C;
+    over_channels(s.C, [&](auto d, std::size_t c) {
+      const auto gradient = hn::LoadU(d, dy + t * s.C + c);
+      const float* token = in + c;
+      float* sum = sums + range.first * s.C + c;
+      for (std::size_t i = range.first; i < range.last; ++i, token += s.C, sum += s.C)
+        hn::StoreU(hn::MulAdd(gradient, hn::LoadU(d, token), hn::LoadU(d, sum)), d, sum);
+      float* all = sums + s.W * s.C + c;
+      hn::StoreU(hn::Add(hn::LoadU(d, all), gradient), d, all);
+    });
   }
-}
-
-template <class Body>
-HWY_INLINE void over_channels(std::size_t C, Body body) {
-  const hn::ScalableTag<float> wide;
-  const hn::CappedTag<float, 1> one;
-  const std::size_t lanes = hn::Lanes(wide);
-  std::size_t c = 0;
-  for (; c + lanes <= C; c += lanes) body(wide, c);
-  for (; c < C; ++c) body(one, c);
 }
 
 }  // namespace
@@ -76,9 +80,7 @@ HWY_INLINE void over_channels(std::size_t C, Body body) {
 void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps, const float* bias, float* y) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
-    over_channels(s.C, [&](auto d, std::size_t c) {
-      filter(d, c, s, s.W - 1 - s.ahead, taps, bias, x + at, y + at);
-    });
+    filter(s, s.W - 1 - s.ahead, taps, bias, x + at, y + at);
   }
 }
 
@@ -87,10 +89,8 @@ void short_conv_backward_simd(const ShortConvShape& s, const float* x, const flo
                    float* sums, double* totals) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
-    over_channels(s.C, [&](auto d, std::size_t c) {
-      filter(d, c, s, s.ahead, turned, nullptr, dy + at, dx + at);
-      correlate(d, c, s, s.W - 1 - s.ahead, x + at, dy + at, sums);
-    });
+    filter(s, s.ahead, turned, nullptr, dy + at, dx + at);
+    correlate(s, s.W - 1 - s.ahead, x + at, dy + at, sums);
     for (std::size_t i = 0; i < (s.W + 1) * s.C; ++i) totals[i] += sums[i];
   }
 }
