@@ -111,9 +111,9 @@ struct Tokens {
   std::size_t key_place(std::size_t group) const { return (first * in.G + group) * in.K; }  // in dq and dk
 };
 
-// Rows of scores are kChunk floats apart, whatever the number of tokens.
+// Rows of scores are kChunk floats apart, whatever the number of tokens; what lies behind those stays zero.
 struct Scores {
-  alignas(64) float values[kChunk * kChunk];
+  alignas(64) float values[kChunk * kChunk] = {};
 };
 
 // q[t] . k[s] for all tokens of the chunk; also those with s > t.
