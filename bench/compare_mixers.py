@@ -4,7 +4,6 @@ Mneme and the plain versions (bench/peer/mixers.py) take turns on the same workl
 output gradient, written by `mneme bench mixer --save-case`), one thread each; medians over the repeats. Speeds are printed only if
 the tests of kernels and mixers pass and the plain versions reproduce the golden cases.
 """
-import argparse
 import json
 import pathlib
 import statistics
@@ -13,7 +12,7 @@ import tempfile
 
 from checks import MIXERS as PEER
 from checks import require_same_function, require_tests
-from tools import load, run_json, spread, times
+from tools import Arguments, load, run_json, spread, times
 
 FAMILIES = {
     "attention": ["attention", "transformer", "based", "linear_attention", "retnet", "gla"],
@@ -76,19 +75,14 @@ def print_comparison(row):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = Arguments(__doc__, repeats=3, seconds=1.0, seconds_help="of each measurement", quick={"repeats": 1, "seconds": 0.5},
+                       quick_help="one repeat of half a second")
     parser.add_argument("--mixers", help="comma-separated; default: all")
     parser.add_argument("--usual", action="store_true", help="also one step of each loop that indexes x[:, t], and of the recurrences of S4D and H3: minutes for some")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--quick", action="store_true", help="one repeat of half a second")
     parser.add_argument("--json", action="store_true")
     for name, value in (("width", 128), ("length", 256), ("batch", 16)):
         parser.add_argument(f"--{name}", type=int, default=value)
-    if "--quick" in sys.argv:
-        parser.set_defaults(repeats=1, seconds=0.5)
-    return parser.parse_args()
+    return parser.parse()
 
 
 def main():

@@ -3,7 +3,6 @@
 The same parameters, input and output gradient on both sides, which take turns; processor time, medians (least..most). A cell of
 LSTM at width 1024 and batch 512 is 1.6 TFLOP a step, about half a minute; Mneme takes at least six steps, torch.nn two.
 """
-import argparse
 import itertools
 import json
 import pathlib
@@ -12,7 +11,7 @@ import tempfile
 
 from checks import MIXERS as PEER
 from checks import require_same_function, require_tests
-from tools import load, run_json, spread, times
+from tools import Arguments, load, run_json, spread, times
 
 AIM = {64: 1.3}  # by width; elsewhere 1
 
@@ -32,19 +31,14 @@ def compare(options, mixer, width, batch, case):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = Arguments(__doc__, repeats=3, seconds=1.0, seconds_help="of each measurement",
+                       quick={"repeats": 1, "seconds": 0.5, "widths": "64,128,256"}, quick_help="one repeat of half a second, widths up to 256")
     parser.add_argument("--mixers", default="rnn,lstm,gru")
     parser.add_argument("--widths", default="64,128,256,512,1024")
     parser.add_argument("--batches", default="64,128,256,512")
     parser.add_argument("--length", type=int, default=64)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--quick", action="store_true", help="one repeat of half a second, widths up to 256")
     parser.add_argument("--json", action="store_true")
-    if "--quick" in sys.argv:
-        parser.set_defaults(repeats=1, seconds=0.5, widths="64,128,256")
-    return parser.parse_args()
+    return parser.parse()
 
 
 def main():

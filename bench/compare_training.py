@@ -8,7 +8,6 @@ mixers reproduce the golden cases, and loss and gradient norm of the first step 
 Without --grid: each mixer at the first width and task. A step of a plain scan takes seconds, so such mixers get smaller
 batches (on both sides). Every measurement has at least a step behind the first one and ends after --seconds.
 """
-import argparse
 import itertools
 import json
 import pathlib
@@ -17,7 +16,7 @@ import sys
 import tempfile
 
 from checks import require_same_function, require_tests
-from tools import load, run_json, run_together, spread, times
+from tools import Arguments, load, run_json, run_together, spread, times
 
 PEER = pathlib.Path(__file__).parent / "peer" / "training.py"
 MIXERS = ("attention", "lstm", "gru", "mamba", "mamba2", "deltanet", "hyena", "h3", "s4d", "rwkv4", "based")
@@ -87,21 +86,16 @@ def print_row(row):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = Arguments(__doc__, repeats=5, seconds=5.0, seconds_help="of each measurement",
+                       quick={"repeats": 1, "seconds": 1.0, "whole": False}, quick_help="one repeat of a second, one thread")
     parser.add_argument("--mixers", default=",".join(MIXERS))
     parser.add_argument("--widths", default="64,128,256")
     parser.add_argument("--tasks", default="64/4,256/16,512/64", help="MQAR: length/pairs")
     parser.add_argument("--grid", action="store_true", help="every width with every task: hours")
     parser.add_argument("--logits", default="full,gathered")
     parser.add_argument("--one-thread", dest="whole", action="store_false", help="do not measure the whole machine")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
-    parser.add_argument("--quick", action="store_true", help="one repeat of a second, one thread")
     parser.add_argument("--json", action="store_true")
-    if "--quick" in sys.argv:
-        parser.set_defaults(repeats=1, seconds=1.0, whole=False)
-    return parser.parse_args()
+    return parser.parse()
 
 
 def main():

@@ -3,15 +3,12 @@
 The exponents are fitted to all sizes by least squares on logarithms; the last doubling stands beside them, because small sizes
 are mostly overhead. Memory is that of the tensors of one step. A size that a mixer refuses is left out.
 """
-import argparse
 import json
-import pathlib
 import statistics
 import subprocess
-import sys
 
 from checks import require_tests
-from tools import fitted_exponent, load
+from tools import Arguments, fitted_exponent, load
 
 
 def measure(options, mixer, size, *sizes):
@@ -56,8 +53,9 @@ def print_growth(result):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser = Arguments(__doc__, repeats=3, seconds=0.5, seconds_help="of a size; a step is never cut off, and there are at least four",
+                       quick={"repeats": 1, "seconds": 0.2, "lengths": "128,256,512,1024", "widths": "64,128,256"},
+                       quick_help="one repeat of 0.2 s, lengths up to 1024, widths up to 256")
     parser.add_argument("--mixers", help="comma-separated; default: all")
     parser.add_argument("--by", default="length,width")
     parser.add_argument("--lengths", default="128,256,512,1024,2048,4096,8192")
@@ -65,13 +63,8 @@ def arguments():
     parser.add_argument("--length", type=int, default=256, help="while the width grows")
     parser.add_argument("--width", type=int, default=128, help="while the length grows")
     parser.add_argument("--batch", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.5, help="of a size; a step is never cut off, and there are at least four")
-    parser.add_argument("--quick", action="store_true", help="one repeat of 0.2 s, lengths up to 1024, widths up to 256")
     parser.add_argument("--json", action="store_true")
-    if "--quick" in sys.argv:
-        parser.set_defaults(repeats=1, seconds=0.2, lengths="128,256,512,1024", widths="64,128,256")
-    return parser.parse_args()
+    return parser.parse()
 
 
 def main():

@@ -4,15 +4,15 @@
 start of both programs, and their end, so an upper bound. Everything goes through the real programs, in labs of its own that are removed afterwards. A turn is a sweep by one worker and
 one by two; its length is set by --seconds and a measured step, so that slow machines do fewer steps.
 """
-import argparse
 import json
 import pathlib
 import random
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
+
+from tools import Arguments
 
 RUNS = 12  # of a turn: divisible by two, and enough that starting and ending workers shows
 STEPS_TO_TRY = 100
@@ -34,7 +34,7 @@ def sweep(mneme, study, directory, jobs, *assignments):
 
 def two_workers(mneme, directory, repeats, turn_seconds):
     study = directory / "throughput.toml"
-    # Few examples to evaluate on: 20 evaluations of 1,000 would be most of so short a run.
+    # Few examples to evaluate on: 20 evaluations of 200, the fewest by default, would be most of so short a run.
     study.write_text('[model]\nmixer = "attention"\n[train]\nseed = "range(0, 12, 1)"\nbatch = 16\neval_examples = 64\ntest_examples = 64\n'
                      '[task]\nlength = 32\npairs = 4\nvocab = 64\n')
     _, times = sweep(mneme, study, directory, 1, "train.seed=0", f"train.steps={STEPS_TO_TRY}")
@@ -111,15 +111,10 @@ def large_study(mneme, directory, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=18)
+    parser = Arguments(__doc__, repeats=3, seconds=18, seconds_help="of a turn", quick={"repeats": 1, "seconds": 4, "steps": 100},
+                       quick_help="one repeat, turns of 4 s")
     parser.add_argument("--steps", type=int, default=1000, help="of the run whose shares are printed; its evaluations are the default 20")
-    parser.add_argument("--quick", action="store_true", help="one repeat, turns of 4 s")
-    if "--quick" in sys.argv:
-        parser.set_defaults(repeats=1, seconds=4, steps=100)
-    options = parser.parse_args()
+    options = parser.parse()
     mneme = options.build / "mneme"
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)

@@ -1,10 +1,39 @@
 """What the measurements of script/bench share."""
+import argparse
 import json
 import math
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
+
+
+class Arguments(argparse.ArgumentParser):
+    """The options that every measurement has. What --quick changes is a change of defaults: what is given counts."""
+
+    def __init__(self, description, repeats, seconds, seconds_help, quick, quick_help):
+        super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.quick = quick
+        self.add_argument("--build", type=pathlib.Path, required=True)
+        self.add_argument("--repeats", type=int, default=repeats)
+        self.add_argument("--seconds", type=float, default=seconds, help=seconds_help)
+        self.add_argument("--quick", action="store_true", help=quick_help)
+
+    def parse(self):
+        if "--quick" in sys.argv:
+            self.set_defaults(**self.quick)
+        options = self.parse_args()
+        share_blas(options.build)
+        return options
+
+
+def share_blas(build):
+    """PyTorch gets the matrix products that Mneme's worker has: for a processor that it does not know, OpenBLAS takes slow ones."""
+    ready = subprocess.run([build / "mneme-worker"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+    core = json.loads(ready.splitlines()[0])["fingerprint"]["blas"]
+    if core != "unknown":
+        os.environ["OPENBLAS_CORETYPE"] = core
 
 
 def run_json(command):

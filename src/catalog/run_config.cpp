@@ -17,6 +17,8 @@ constexpr int kFormat = 1;
 // A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer tokens than
 // these spend more on the weights and their gradients than that saves (docs/performance.md has the measurements).
 constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 4096;
+// What evaluation may cost of the work of training, where nobody says otherwise. A step of training counts as three forward passes.
+constexpr double kEvaluationShare = 0.03;
 
 const ConfigValue& section(const ConfigValue& root, std::string_view name, const ConfigValue& empty) {
   const ConfigValue* found = root.find(name);
@@ -66,6 +68,10 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
     train.set("steps", steps);
   }
   if (train.integer("eval_every") == 0) train.set("eval_every", std::max<std::int64_t>(1, train.integer("steps") / 20));
+  if (train.integer("eval_examples") == 0) {
+    const double between = static_cast<double>(batch) * static_cast<double>(train.integer("eval_every"));
+    train.set("eval_examples", static_cast<std::int64_t>(std::clamp(kEvaluationShare * 3 * between, 200.0, 1000.0)));
+  }
   if (train.integer("micro_batch") > batch) train.reject("micro_batch", fmt::format("at most batch = {}", batch));
   if (train.integer("micro_batch") == 0) {
     const std::int64_t tokens = std::max(kMicroBatchFloats / run.model.integer("width"), kMicroBatchTokens);

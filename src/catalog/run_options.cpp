@@ -51,7 +51,7 @@ const Schema& train_schema() {
       real_field("eps", 1e-8, 1e-30, 1.0, "AdamW"),
       real_field("clip", 0.0, 0.0, 1e12, "largest global norm of the gradient; 0: no clipping"),
       integer_field("eval_every", 0, 0, 1e12, "steps between evaluations; 0: a twentieth of the budget"),
-      integer_field("eval_examples", 1000, 1, 1e9, "validation examples"),
+      integer_field("eval_examples", 0, 0, 1e9, "validation examples; 0: 200 to 1,000, at about 3 % of the work of training"),
       integer_field("test_examples", 3000, 1, 1e9, "test examples, evaluated once at the end"),
       choice_field("signal_loss", "bce", {"bce", "mse"}, "loss of signal tasks: binary cross entropy, or squared error"),
       real_field("stop_at", 0.0, 0.0, 1.0, "stop once the validation score reaches this; 0: never"),

@@ -16,10 +16,11 @@ std::string machine() {
   return "unknown";
 }
 
-// Runs that differ in rate and seeds only take the same time.
+// Runs that differ in these only take the same time a step.
 std::string key_of(const RunConfig& run) {
   Json config = run.json;
-  for (const char* name : {"lr", "seed", "data_seed", "init_seed", "order_seed", "dropout_seed", "steps", "eval_every"})
+  for (const char* name : {"lr", "seed", "data_seed", "init_seed", "order_seed", "dropout_seed", "steps", "eval_every",
+                           "eval_examples", "test_examples"})
     config["train"].erase(name);
   config.erase("test");
   config["machine"] = machine();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "kernels/blas_core.h"
 #include "kernels/dispatch.h"
 
 namespace mneme {
@@ -33,7 +34,8 @@ std::string cpu_model() {
 Json fingerprint() {
   return {{"mneme", MNEME_VERSION},          {"libtorch", TORCH_VERSION},
           {"torch_cpu", torch_capability()}, {"kernels", kernels::simd_target()},
-          {"cpu", cpu_model()},              {"threads", at::get_num_threads()}};
+          {"blas", kernels::blas_core()},    {"cpu", cpu_model()},
+          {"threads", at::get_num_threads()}};
 }
 
 }  // namespace mneme

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "kernels/blas_core.h"
 #include "worker/bench_mixer_request.h"
 #include "worker/bench_train_request.h"
 #include "worker/check_request.h"
@@ -87,6 +88,7 @@ bool carry_out(const std::string& line) {
 }
 
 int serve() {
+  kernels::use_better_blas_core();
   use_one_thread();
   flush_denormals();
   keep_memory();

@@ -29,6 +29,15 @@ TEST(RunConfig, DefaultsAreComplete) {
   EXPECT_TRUE(run.warnings.empty());
 }
 
+TEST(RunConfig, EvaluationIsASmallShareOfTheWorkUnlessSaidOtherwise) {
+  const auto examples = [](const std::string& train) { return from("[train]\n" + train).train.integer("eval_examples"); };
+  EXPECT_EQ(examples("batch = 64\nsteps = 1000"), 288);  // 20 times 288 examples forward, 64,000 forward and backward
+  EXPECT_EQ(examples("batch = 64\nsteps = 1000\neval_every = 100"), 576);
+  EXPECT_EQ(examples("batch = 8\nsteps = 100"), 200) << "enough to tell scores apart";
+  EXPECT_EQ(examples("batch = 512\nsteps = 100000"), 1000) << "more would not tell more";
+  EXPECT_EQ(examples("batch = 64\nsteps = 1000\neval_examples = 7"), 7);
+}
+
 TEST(RunConfig, ResolvingTheCanonicalJsonAgainChangesNothing) {
   for (const char* toml : {"", "[model]\nstate_mixer = 'glu'\npositions = 'none'\n",
                            "[train]\nepochs = 3\nexamples = 1000\nbatch = 300\nseed = 7\n"}) {

@@ -12,24 +12,28 @@ std::string error_of(const std::string& toml) {
   return testing::error_of(ErrorKind::usage, [&] { from(toml); });
 }
 
-// The ids of runs from before there was a table [test] or train.stop_on: stored results are found by them.
+// The ids of runs from before there was a table [test] or train.stop_on: stored results are found by them. What has another default today stands as
+// it was then.
 TEST(TestConfig, OldRunsKeepTheirIds) {
-  const std::pair<const char*, const char*> known[] = {
-      {"", "876ec1ca3cf2"},
-      {"task.name = 'counting'\nmodel = { mixer = 'lstm', block = 'plain' }\n", "5275e4b988a7"},
+  const std::string plain = "train = { micro_batch = 32, eval_examples = 1000 }\n", plain_id = "876ec1ca3cf2";
+  const std::pair<std::string, std::string> known[] = {
+      {plain, plain_id},
+      {"task.name = 'counting'\nmodel = { mixer = 'lstm', block = 'plain' }\n"
+       "train = { micro_batch = 10, eval_examples = 1000 }\n",
+       "5275e4b988a7"},
       {"task.name = 'state_tracking'\nmodel.mixer = 'mamba'\n"
-       "train = { stop_at = 0.9, give_up_after = 0.5, give_up_below = 0.01 }\n",
+       "train = { stop_at = 0.9, give_up_after = 0.5, give_up_below = 0.01, micro_batch = 64, eval_examples = 1000 }\n",
        "52d8bfad96af"},
-      {"task.name = 'copying'\nmodel.mixer = 's4d'\n", "cf2a6da93bfa"},
+      {"task.name = 'copying'\nmodel.mixer = 's4d'\ntrain = { micro_batch = 29, eval_examples = 1000 }\n", "cf2a6da93bfa"},
   };
   for (const auto& [toml, id] : known) {
     EXPECT_EQ(from(toml).id, id) << toml;
     EXPECT_FALSE(from(toml).json.contains("test"));
   }
   // A table that says nothing is as none.
-  EXPECT_EQ(from("[test]\n").id, "876ec1ca3cf2");
-  EXPECT_EQ(from("[test]\nalong = ''\nvalues = [64]\nexamples = 7\nphases = false\ntraces = 0\n").id, "876ec1ca3cf2");
-  EXPECT_EQ(from("train.stop_on = 'accuracy'").id, "876ec1ca3cf2");
+  EXPECT_EQ(from(plain + "[test]\n").id, plain_id);
+  EXPECT_EQ(from(plain + "[test]\nalong = ''\nvalues = [64]\nexamples = 7\nphases = false\ntraces = 0\n").id, plain_id);
+  EXPECT_EQ(from("train = { micro_batch = 32, eval_examples = 1000, stop_on = 'accuracy' }").id, plain_id);
 }
 
 TEST(TestConfig, WhatItSaysIsPartOfTheRun) {

@@ -50,6 +50,31 @@ TEST(Worker, AnswersARequest) {
   EXPECT_THAT(events, ::testing::ElementsAre("ready", "verified", "finished"));
 }
 
+// What the worker that is started in this environment says of itself.
+std::string blas_of_a_worker() {
+  std::string blas;
+  ask_worker(kWorker, {{"request", "verify"}, {"files", Json::array()}}, "finished", [&](const Json& event) {
+    if (event["event"] == "ready") blas = event["fingerprint"]["blas"];
+  });
+  return blas;
+}
+
+TEST(Worker, HasTheProductsThatFitTheProcessorUnlessSomebodyChose) {
+  const char* given = ::getenv("OPENBLAS_CORETYPE");
+  const std::string before = given ? given : "";
+  ::setenv("OPENBLAS_CORETYPE", "Prescott", 1);
+  const std::string chosen = blas_of_a_worker();
+  ::unsetenv("OPENBLAS_CORETYPE");
+  const std::string own = blas_of_a_worker();
+  if (given) ::setenv("OPENBLAS_CORETYPE", before.c_str(), 1);
+  if (chosen == "unknown") GTEST_SKIP() << "BLAS is not OpenBLAS";
+  EXPECT_EQ(chosen, "Prescott");
+#ifdef __x86_64__
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "an old processor";
+#endif
+  EXPECT_NE(own, "Prescott");
+}
+
 TEST(Worker, AFailedRequestIsTheErrorItDescribes) {
   try {
     ask_worker(kWorker, {{"request", "bench_train"}, {"config", {{"model", {{"mixer", "atention"}}}}}}, "measured",
