@@ -3,9 +3,7 @@
 namespace mneme {
 namespace {
 
-std::int64_t conv_streams(const Options& options) {
-  return static_cast<std::int64_t>(options.text("conv_on").size());
-}
+std::int64_t conv_streams(const Options& options) { return static_cast<std::int64_t>(options.text("conv_on").size()); }
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
   const std::int64_t D = context.width, W = options.integer("conv_kernel");
@@ -21,8 +19,7 @@ std::int64_t state(const MixerContext& context, const Options& options) {
 // Keys and values of all tokens; queries, scores and outputs of the asked ones, taken to be spread evenly.
 double asked_flops(const MixerContext& context, const Options& options, double asked) {
   const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
-  const double convolutions =
-      2.0 * L * D * static_cast<double>(conv_streams(options) * options.integer("conv_kernel"));
+  const double convolutions = 2.0 * L * D * static_cast<double>(conv_streams(options) * options.integer("conv_kernel"));
   // Only the causal half of the scores is useful work.
   return 4.0 * (L + asked) * D * D + 2.0 * D * asked * (L + 1.0) + convolutions;
 }
@@ -48,7 +45,8 @@ void validate(const MixerContext& context, const Options& options) {
   if (options.text("conv_pad") == "same" && options.integer("conv_kernel") % 2 == 0)
     options.reject("conv_kernel", "an odd number with conv_pad = \"same\"");
   if (options.flag("rope")) {
-    const auto rotated = static_cast<std::int64_t>(static_cast<double>(context.width / heads) * options.real("rope_pct"));
+    const auto rotated =
+        static_cast<std::int64_t>(static_cast<double>(context.width / heads) * options.real("rope_pct"));
     if (rotated % 2 != 0 || rotated == 0)
       options.reject("rope_pct", "a share that rotates an even, positive number of the " +
                                      std::to_string(context.width / heads) + " channels of a head");
@@ -62,8 +60,9 @@ MixerEntry attention_entry() {
       .name = "attention",
       .family = "attention",
       .summary = "causal softmax attention, optionally with short convolutions on Q, K, V and rotary positions",
-      .citation = "Vaswani et al. 2017, Attention Is All You Need; convolutions after Li et al. 2024; "
-                  "rotary positions: Su et al. 2021",
+      .citation =
+          "Vaswani et al. 2017, Attention Is All You Need; convolutions after Li et al. 2024; "
+          "rotary positions: Su et al. 2021",
       .options =
           {
               integer_field("num_heads", 1, 1, 4096, "heads; the width must be a multiple"),

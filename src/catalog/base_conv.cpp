@@ -10,7 +10,8 @@ constexpr std::int64_t kFilterInputs = 3, kFilterHidden = 16;
 std::int64_t parameters(const MixerContext& context, const Options& options) {
   const std::int64_t D = context.width, taps = base_conv_kernel_size(context, options);
   if (taps > 0) return D * D + D + D * (taps + 1);
-  if (options.flag("implicit_long_conv")) return D * D + D + kFilterHidden * (kFilterInputs + 1) + D * (kFilterHidden + 1);
+  if (options.flag("implicit_long_conv"))
+    return D * D + D + kFilterHidden * (kFilterInputs + 1) + D * (kFilterHidden + 1);
   return D * D + D + D * context.length;
 }
 
@@ -54,7 +55,8 @@ MixerEntry base_conv_entry() {
       .options =
           {
               integers_field("kernel_size", 3, -1, 4096, "taps, by layer if a list; -1: as long as the sequence"),
-              flag_field("implicit_long_conv", true, "a long filter is a small network of the position; false: free taps"),
+              flag_field("implicit_long_conv", true,
+                         "a long filter is a small network of the position; false: free taps"),
               flag_field("use_act", false, "SiLU on both factors"),
           },
       .parameters = parameters,

@@ -24,9 +24,11 @@ bool causal(const Options&) { return true; }
 
 void validate(const MixerContext& context, const Options& options) {
   const std::int64_t heads = options.integer("num_heads"), kv = options.integer("num_key_value_heads");
-  if (context.width % heads != 0) options.reject("num_heads", "a divisor of the width " + std::to_string(context.width));
+  if (context.width % heads != 0)
+    options.reject("num_heads", "a divisor of the width " + std::to_string(context.width));
   if (kv != 0 && kv != heads) options.reject("num_key_value_heads", "0 or num_heads");
-  if (options.flag("apply_rotary")) options.reject("apply_rotary", "false: rotary positions are not part of this mixer");
+  if (options.flag("apply_rotary"))
+    options.reject("apply_rotary", "false: rotary positions are not part of this mixer");
 }
 
 }  // namespace
@@ -45,7 +47,8 @@ MixerEntry based_entry() {
               choice_field("feature_name", "taylor_exp", {"taylor_exp"}, "the feature map"),
               choice_field("train_view", "linear", {"linear", "quadratic"},
                            "the reference's way of computing the same numbers; no effect here"),
-              flag_field("apply_rotary", false, "false only: the reference has a switch for rotary positions, and never sets it"),
+              flag_field("apply_rotary", false,
+                         "false only: the reference has a switch for rotary positions, and never sets it"),
               real_field("eps", 1e-12, 0.0, 1.0, "added to the sum of the weights"),
           },
       .parameters = parameters,

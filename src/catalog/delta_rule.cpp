@@ -80,7 +80,8 @@ void check_heads(const MixerContext& context, const Options& options) {
 
 void check_deltanet(const MixerContext& context, const Options& options) {
   for (const char* option : {"expand_k", "expand_v"}) {
-    const double share = static_cast<double>(context.width) * options.real(option) / static_cast<double>(options.integer("num_heads"));
+    const double share =
+        static_cast<double>(context.width) * options.real(option) / static_cast<double>(options.integer("num_heads"));
     if (share < 1.0 || share != std::floor(share))
       options.reject(option, "a factor that gives each of " + std::to_string(options.integer("num_heads")) +
                                  " heads a whole number of channels at width " + std::to_string(context.width));
@@ -98,7 +99,8 @@ Schema schema(Schema own, bool negative) {
   own.push_back(flag_field("use_short_conv", true, "short convolutions on the streams q, k, v"));
   own.push_back(integer_field("conv_size", 4, 1, 1024, "taps of the short convolutions"));
   own.push_back(flag_field("conv_bias", false, "biases of the short convolutions"));
-  own.push_back(flag_field("allow_neg_eigval", negative, "beta in (0, 2): the state can be reflected, not only erased"));
+  own.push_back(
+      flag_field("allow_neg_eigval", negative, "beta in (0, 2): the state can be reflected, not only erased"));
   own.push_back(real_field("norm_eps", 1e-5, 1e-12, 1.0, "eps of the output norm"));
   return own;
 }
@@ -151,7 +153,8 @@ MixerEntry deltanet_entry() {
               real_field("expand_v", 1.0, 1e-6, 64.0, "value channels as a multiple of the width"),
               flag_field("use_beta", true, "a learned strength of the correction; without it, 1"),
               flag_field("use_gate", false, "a gate on the normalised output"),
-              choice_field("qk_activation", "silu", {"silu", "relu", "elu", "identity"}, "on queries and keys; elu is elu + 1"),
+              choice_field("qk_activation", "silu", {"silu", "relu", "elu", "identity"},
+                           "on queries and keys; elu is elu + 1"),
               choice_field("qk_norm", "l2", {"l2", "sum"}, "how queries and keys are normalised in each head"),
           },
           false),

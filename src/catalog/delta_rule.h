@@ -11,11 +11,11 @@ MixerEntry deltaproduct_entry();
 
 // What the three are made of: one structure, so one module and one set of formulas serves them all.
 struct DeltaRuleSizes {
-  std::int64_t heads = 1;        // of queries and keys
-  std::int64_t value_heads = 1;  // a multiple: each query and key head serves value_heads / heads of them
-  std::int64_t householders = 1; // corrections per token
-  std::int64_t key_size = 0;     // channels of a head: dk
-  std::int64_t value_size = 0;   // dv
+  std::int64_t heads = 1;         // of queries and keys
+  std::int64_t value_heads = 1;   // a multiple: each query and key head serves value_heads / heads of them
+  std::int64_t householders = 1;  // corrections per token
+  std::int64_t key_size = 0;      // channels of a head: dk
+  std::int64_t value_size = 0;    // dv
   bool beta = true, double_beta = false;
   bool decay = false;
   bool gate = false;

@@ -16,7 +16,8 @@ std::int64_t state(const MixerContext& context, const Options& options) {
 
 double flops(const MixerContext& context, const Options& options) {
   const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
-  const auto F = static_cast<double>(options.integer("filter_order")), E = static_cast<double>(options.integer("emb_dim"));
+  const auto F = static_cast<double>(options.integer("filter_order")),
+             E = static_cast<double>(options.integer("emb_dim"));
   const double filter = F * E + static_cast<double>(options.integer("num_inner_mlps")) * F * F + F * D;
   const double taps = 3.0 * static_cast<double>(options.integer("short_filter_order"));
   return L * (8.0 * D * D + 2.0 * D * taps + 2.0 * filter + 3.0 * D) + D * L * (L + 1.0);
@@ -45,7 +46,8 @@ MixerEntry hyena_entry() {
               integer_field("emb_dim", 3, 3, 1025, "position features of the filter, an odd number"),
               real_field("w", 1.0, -1e6, 1e6, "initial frequency of the sine activations"),
               integer_field("num_inner_mlps", 2, 0, 64, "hidden layers of the filter's network after the first"),
-              real_field("fast_decay_pct", 0.3, 1e-6, 1e6, "place at which the fastest channel's window has decayed to target"),
+              real_field("fast_decay_pct", 0.3, 1e-6, 1e6,
+                         "place at which the fastest channel's window has decayed to target"),
               real_field("slow_decay_pct", 1.5, 1e-6, 1e6, "the same for the slowest channel"),
               real_field("target", 0.01, 1e-30, 1e6, "what the windows decay to"),
               real_field("shift", 0.0, -1e6, 1e6, "added to the windows"),

@@ -36,7 +36,8 @@ MixerEntry linear_attention_entry() {
       .name = "linear_attention",
       .family = "linear attention",
       .summary = "attention without softmax: queries and keys through a feature map, state S += k v^T",
-      .citation = "Katharopoulos et al. 2020, Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
+      .citation =
+          "Katharopoulos et al. 2020, Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
       .options =
           {
               integer_field("num_heads", 4, 1, 4096, "heads; the key and value widths must be multiples"),

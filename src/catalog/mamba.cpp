@@ -19,7 +19,8 @@ std::int64_t state(const MixerContext& context, const Options& options) {
 
 double flops(const MixerContext& context, const Options& options) {
   const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
-  const auto E = static_cast<double>(options.integer("expand")) * D, N = static_cast<double>(options.integer("d_state"));
+  const auto E = static_cast<double>(options.integer("expand")) * D,
+             N = static_cast<double>(options.integer("d_state"));
   const auto R = static_cast<double>(mamba_dt_rank(context, options));
   const double streams = options.flag("gate") ? 2.0 : 1.0;
   const double conv = options.flag("conv") ? 2.0 * E * static_cast<double>(options.integer("d_conv")) : 0.0;
@@ -45,8 +46,9 @@ Schema options_schema(bool whole) {
       integer_field("d_state", 16, 1, 4096, "states of each inner channel (N)"),
       integer_field("d_conv", 4, 1, 1024, "taps of the convolution"),
       integer_field("expand", 2, 1, 64, "inner width as a multiple of the width"),
-      or_word(integer_field("dt_rank", "auto", 1, 65536, "rank of the step-size projection; auto: width / 16, rounded up"),
-              {"auto"}),
+      or_word(
+          integer_field("dt_rank", "auto", 1, 65536, "rank of the step-size projection; auto: width / 16, rounded up"),
+          {"auto"}),
       flag_field("conv_bias", true, "bias of the convolution"),
       flag_field("bias", false, "biases of the input and output projections"),
       flag_field("conv", whole, "short convolution before the scan (its SiLU stays without it)"),

@@ -50,17 +50,20 @@ MixerEntry mamba2_entry() {
       .name = "mamba2",
       .family = "state space",
       .summary = "state space with one decay per head and token, short convolution, gated norm",
-      .citation = "Dao and Gu 2024, Transformers are SSMs: Generalized Models and Efficient Algorithms Through "
-                  "Structured State Space Duality",
+      .citation =
+          "Dao and Gu 2024, Transformers are SSMs: Generalized Models and Efficient Algorithms Through "
+          "Structured State Space Duality",
       .options =
           {
               integer_field("d_state", 128, 1, 4096, "states of each inner channel (N)"),
               integer_field("d_conv", 4, 1, 1024, "taps of the convolution"),
               integer_field("expand", 2, 1, 64, "inner width as a multiple of the width"),
-              or_word(integer_field("headdim", "auto", 1, 65536, "channels of a head; auto: 64, or the inner width if that is less"),
+              or_word(integer_field("headdim", "auto", 1, 65536,
+                                    "channels of a head; auto: 64, or the inner width if that is less"),
                       {"auto"}),
               integer_field("ngroups", 1, 1, 4096, "sets of B and C, each shared by equally many heads"),
-              choice_field("norm_group_size", "d_inner/ngroups", {"d_inner/ngroups", "d_inner"}, "channels that are normed together"),
+              choice_field("norm_group_size", "d_inner/ngroups", {"d_inner/ngroups", "d_inner"},
+                           "channels that are normed together"),
               flag_field("D_has_hdim", false, "a skip weight for each channel instead of each head"),
               flag_field("norm_before_gate", false, "norm(y) * silu(z) instead of norm(y * silu(z))"),
               flag_field("bias", false, "biases of the input and output projections"),

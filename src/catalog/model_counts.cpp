@@ -29,7 +29,8 @@ std::int64_t layer_norm_parameters(const RunConfig& run) {
   return norms * norm_parameters(block == "mamba" ? "rmsnorm" : "layernorm", run.model.integer("width"));
 }
 
-// In the last layer only asked positions matter, to a state mixer that treats each alone and then to the sequence mixer.
+// In the last layer only asked positions matter, to a state mixer that treats each alone and then to the sequence
+// mixer.
 bool only_asked_matter(const RunConfig& run, std::int64_t layer) {
   const bool last = layer + 1 == run.model.integer("layers");
   const bool alone = !run.state_mixer || !run.state_mixer.entry->knows_order(run.state_mixer.options);
@@ -85,7 +86,8 @@ std::int64_t RunConfig::state() const {
 
 std::map<std::string, double> RunConfig::forward_flops_by_part() const {
   const auto outputs = static_cast<double>(shape.is_signal() ? 1 : shape.classes);
-  std::map<std::string, double> parts = {{"head", 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs}};
+  std::map<std::string, double> parts = {
+      {"head", 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs}};
   for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
     parts[mixer(layer).entry->name] += mixer_flops(*this, layer);
     if (state_mixer) parts[state_mixer.entry->name] += state_mixer_flops(*this, layer);

@@ -15,8 +15,14 @@ struct Shape {
 Shape shape_of(const MixerContext& context, const Options& options) {
   const std::int64_t M = options.integer("memory_size"), k = options.integer("k");
   const std::string variant = options.text("variant");
-  return {context.width, hidden_size(context, options), M, k, std::llround(std::sqrt(static_cast<double>(M * k))),
-          variant == "eq5", variant == "table8", options.flag("layer_norm") || variant == "table8"};
+  return {context.width,
+          hidden_size(context, options),
+          M,
+          k,
+          std::llround(std::sqrt(static_cast<double>(M * k))),
+          variant == "eq5",
+          variant == "table8",
+          options.flag("layer_norm") || variant == "table8"};
 }
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {

@@ -78,8 +78,9 @@ MixerEntry lstm_entry() {
 
 MixerEntry gru_entry() {
   Schema options = common_options();
-  options.push_back(flag_field("reset_before", false, "the reset gate scales the state before its matrix product "
-                                                      "(as the paper prints it), not after (as torch does it)"));
+  options.push_back(flag_field("reset_before", false,
+                               "the reset gate scales the state before its matrix product "
+                               "(as the paper prints it), not after (as torch does it)"));
   return {
       .name = "gru",
       .family = "recurrent",

@@ -13,8 +13,9 @@ std::int64_t shared_parameters(const MixerContext& context, const Options& optio
   const HeadWidths widths = head_widths(context, options);
   const std::int64_t D = context.width, streams = stream_width(context, options);
   const std::int64_t values = options.flag("use_output_gate") ? 2 : 1;
-  const std::int64_t conv =
-      options.flag("use_short_conv") ? streams * (options.integer("conv_size") + (options.flag("conv_bias") ? 1 : 0)) : 0;
+  const std::int64_t conv = options.flag("use_short_conv")
+                                ? streams * (options.integer("conv_size") + (options.flag("conv_bias") ? 1 : 0))
+                                : 0;
   return D * (streams + values * widths.value) + conv + (options.flag("elementwise_affine") ? widths.head_value() : 0);
 }
 
@@ -26,7 +27,8 @@ std::int64_t gla_parameters(const MixerContext& context, const Options& options)
 
 std::int64_t state(const MixerContext& context, const Options& options) {
   const HeadWidths widths = head_widths(context, options);
-  const std::int64_t conv = options.flag("use_short_conv") ? (options.integer("conv_size") - 1) * stream_width(context, options) : 0;
+  const std::int64_t conv =
+      options.flag("use_short_conv") ? (options.integer("conv_size") - 1) * stream_width(context, options) : 0;
   return widths.key * widths.head_value() + conv;
 }
 
@@ -35,7 +37,8 @@ double shared_flops(const MixerContext& context, const Options& options) {
   const auto L = static_cast<double>(context.length), D = static_cast<double>(context.width);
   const auto streams = static_cast<double>(stream_width(context, options));
   const double values = options.flag("use_output_gate") ? 2.0 : 1.0;
-  const double conv = options.flag("use_short_conv") ? 2.0 * streams * static_cast<double>(options.integer("conv_size")) : 0.0;
+  const double conv =
+      options.flag("use_short_conv") ? 2.0 * streams * static_cast<double>(options.integer("conv_size")) : 0.0;
   // Decay, update and read-out of the state.
   const double scan = 5.0 * static_cast<double>(widths.key * widths.head_value());
   return L * (2.0 * D * (streams + values * static_cast<double>(widths.value)) + conv + scan);
@@ -61,23 +64,27 @@ void validate_retnet(const MixerContext& context, const Options& options) {
   validate(context, options);
   const std::int64_t dk = head_widths(context, options).head_key();
   if (dk % 2 != 0)
-    options.reject("num_heads", "heads with an even number of key channels, to rotate in pairs; this makes " + std::to_string(dk));
+    options.reject("num_heads",
+                   "heads with an even number of key channels, to rotate in pairs; this makes " + std::to_string(dk));
 }
 
 Schema options_schema(double expand_k, double expand_v) {
   return {
       integer_field("num_heads", 4, 1, 4096, "heads; the key and value widths must be multiples"),
-      integer_field("num_kv_heads", 0, 0, 4096, "key and value heads, each for several query heads; 0: as many as num_heads"),
+      integer_field("num_kv_heads", 0, 0, 4096,
+                    "key and value heads, each for several query heads; 0: as many as num_heads"),
       real_field("expand_k", expand_k, 0.0, 64.0, "width of all keys as a multiple of the width"),
       real_field("expand_v", expand_v, 0.0, 64.0, "width of all values as a multiple of the width"),
-      choice_field("feature_map", "none", {"none", "relu", "silu", "swish", "sigmoid", "gelu"}, "function on queries and keys"),
+      choice_field("feature_map", "none", {"none", "relu", "silu", "swish", "sigmoid", "gelu"},
+                   "function on queries and keys"),
       flag_field("use_short_conv", false, "depthwise convolution and SiLU on queries, keys and values"),
       integer_field("conv_size", 4, 1, 1024, "taps of the convolutions"),
       flag_field("conv_bias", false, "biases of the convolutions"),
       flag_field("use_output_gate", true, "multiply the normed output with gate_fn(g_proj x)"),
       choice_field("gate_fn", "swish", {"swish", "silu", "relu", "sigmoid", "gelu"}, "function of the output gate"),
       real_field("norm_eps", 1e-5, 0.0, 1.0, "epsilon of the output norm"),
-      flag_field("fuse_norm", true, "names the norm g_norm_swish_gate with a swish gate, g_norm otherwise; nothing else"),
+      flag_field("fuse_norm", true,
+                 "names the norm g_norm_swish_gate with a swish gate, g_norm otherwise; nothing else"),
       flag_field("elementwise_affine", true, "learned scale of the output norm"),
   };
 }
@@ -107,7 +114,8 @@ MixerEntry retnet_entry() {
 
 MixerEntry gla_entry() {
   Schema options = options_schema(0.5, 1.0);
-  options.push_back(real_field("gate_logit_normalizer", 16.0, 1e-6, 1e6, "divides the log decays: larger forgets less"));
+  options.push_back(
+      real_field("gate_logit_normalizer", 16.0, 1e-6, 1e6, "divides the log decays: larger forgets less"));
   options.push_back(integer_field("gate_low_rank_dim", 16, 1, 65536, "rank of the decay projection"));
   options.push_back(or_word(real_field("clamp_min", "none", -1e9, 0.0, "smallest log decay, or none"), {"none"}));
   return {

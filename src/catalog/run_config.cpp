@@ -14,10 +14,12 @@ namespace mneme {
 namespace {
 
 constexpr int kFormat = 1;
-// A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer tokens than
-// these spend more on the weights and their gradients than that saves (docs/performance.md has the measurements).
+// A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer
+// tokens than these spend more on the weights and their gradients than that saves (docs/performance.md has the
+// measurements).
 constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 4096;
-// What evaluation may cost of the work of training, where nobody says otherwise. A step of training counts as three forward passes.
+// What evaluation may cost of the work of training, where nobody says otherwise. A step of training counts as three
+// forward passes.
 constexpr double kEvaluationShare = 0.03;
 
 const ConfigValue& section(const ConfigValue& root, std::string_view name, const ConfigValue& empty) {
@@ -35,15 +37,17 @@ void check_top_level(const ConfigValue& root) {
       throw Error(ErrorKind::usage, value.origin, fmt::format("unknown table '{}'{}", key, suggestion(key, known)));
   if (const ConfigValue* format = root.find("format"))
     if (const auto* number = std::get_if<std::int64_t>(&format->value); !number || *number != kFormat)
-      throw Error(ErrorKind::usage, format->origin,
-                  fmt::format("format: got {}, expected {}; written by another version of Mneme?", format->shown(), kFormat));
+      throw Error(
+          ErrorKind::usage, format->origin,
+          fmt::format("format: got {}, expected {}; written by another version of Mneme?", format->shown(), kFormat));
 }
 
 std::string name_of_task(const ConfigValue& table) {
   const ConfigValue* name = table.find("name");
   if (!name) return "mqar";
   if (const auto* text = std::get_if<std::string>(&name->value)) return *text;
-  throw Error(ErrorKind::usage, name->origin, fmt::format("task.name: got {}, expected the name of a task", name->shown()));
+  throw Error(ErrorKind::usage, name->origin,
+              fmt::format("task.name: got {}, expected the name of a task", name->shown()));
 }
 
 void resolve_task(RunConfig& run, const ConfigValue& table) {

@@ -37,7 +37,7 @@ struct RunConfig {
   Options task;
   Options model;
   std::vector<MixerConfig> mixers;  // layer i uses mixers[i % size]
-  MixerConfig state_mixer;  // empty: none
+  MixerConfig state_mixer;          // empty: none
   Options train;
   Options test;
 
@@ -54,8 +54,9 @@ struct RunConfig {
   // True if the model turns what this layer's mixer reads: positions = "rope", and the mixer cannot do it itself.
   bool rotates_input(std::int64_t layer) const;
   std::int64_t parameters() const;
-  std::int64_t state() const;             // floats per sequence at the task's length, all layers
-  // Useful work of a forward pass, by mixer and "head", and in all: asked positions where only they matter, half of the causal square.
+  std::int64_t state() const;  // floats per sequence at the task's length, all layers
+  // Useful work of a forward pass, by mixer and "head", and in all: asked positions where only they matter, half of the
+  // causal square.
   std::map<std::string, double> forward_flops_by_part() const;
   double forward_flops_per_example() const;
 };

@@ -7,17 +7,20 @@ const Schema& model_schema() {
       text_field("mixer", "attention", "sequence mixer, or several joined by '+' and cycled over the layers"),
       integer_field("width", 64, 1, 1 << 16, "channels D"),
       integer_field("layers", 2, 1, 1024, "blocks, each a sequence mixer and, if there is one, a state mixer"),
-      choice_field("block", "zoology", {"zoology", "mamba", "postnorm", "plain", "parallel"},
-                   "how a layer is wired: pre-norm; Mamba's RMSNorm; LN(x + mixer(x)); bare mixers; attention and MLP side "
-                   "by side"),
+      choice_field(
+          "block", "zoology", {"zoology", "mamba", "postnorm", "plain", "parallel"},
+          "how a layer is wired: pre-norm; Mamba's RMSNorm; LN(x + mixer(x)); bare mixers; attention and MLP side "
+          "by side"),
       choice_field("state_mixer", "auto", {"auto", "none", "mlp", "glu", "identity", "rwkv4_channel_mix"},
                    "what follows each sequence mixer; auto: mlp in the blocks zoology and parallel, else none"),
       choice_field("final_norm", "auto", {"auto", "none", "layernorm", "rmsnorm"},
                    "after the last layer; auto: none in the blocks postnorm and plain, else layernorm"),
-      choice_field("input", "auto", {"auto", "embedding", "linear", "raw"},
-                   "a table of tokens; a linear map with bias of one-hot tokens or of the signal; the one-hot tokens or the "
-                   "signal themselves. auto: embedding for tokens, linear for signals"),
-      integer_field("embed_width", 0, 0, 1 << 20, "channels in front of the first layer, in plain stacks; 0: the width"),
+      choice_field(
+          "input", "auto", {"auto", "embedding", "linear", "raw"},
+          "a table of tokens; a linear map with bias of one-hot tokens or of the signal; the one-hot tokens or the "
+          "signal themselves. auto: embedding for tokens, linear for signals"),
+      integer_field("embed_width", 0, 0, 1 << 20,
+                    "channels in front of the first layer, in plain stacks; 0: the width"),
       choice_field("positions", "auto", {"auto", "none", "learned", "sinusoidal", "relative", "rope"},
                    "learned or sinusoidal ones are added to the embedding; relative: sinusoidal, shifted at random in "
                    "training; rope: mixers read rotated channels; auto: learned if no mixer knows order, else none"),
@@ -27,8 +30,9 @@ const Schema& model_schema() {
       flag_field("head_bias", false, "bias of the output layer; signals always have it"),
       real_field("embed_dropout", 0.0, 0.0, 0.999, "dropout after the embedding, in training (Zoology: 0.1)"),
       real_field("resid_dropout", 0.0, 0.0, 0.999, "dropout on each block's outputs, in training"),
-      choice_field("init", "auto", {"auto", "zoology", "torch", "mamba", "neox", "own"},
-                   "initialisation (docs/models.md); auto: mamba for its block, torch for postnorm and plain, else zoology"),
+      choice_field(
+          "init", "auto", {"auto", "zoology", "torch", "mamba", "neox", "own"},
+          "initialisation (docs/models.md); auto: mamba for its block, torch for postnorm and plain, else zoology"),
   };
   return schema;
 }
@@ -41,19 +45,23 @@ const Schema& train_schema() {
       integer_field("epochs", 0, 0, 1e9, "passes over `examples`, instead of steps; 0: use steps"),
       integer_field("examples", 0, 0, 4294967295.0, "size of the training set; 0: fresh examples for ever"),
       integer_field("batch", 64, 1, 1 << 24, "sequences per step"),
-      integer_field("micro_batch", 0, 0, 1 << 24, "sequences at a time (same mathematics, less memory); 0: chosen to fit the cache"),
+      integer_field("micro_batch", 0, 0, 1 << 24,
+                    "sequences at a time (same mathematics, less memory); 0: chosen to fit the cache"),
       choice_field("schedule", "cosine", {"cosine", "linear", "constant"}, "after the warm-up, down to zero"),
       real_field("warmup", 0.1, 0.0, 1.0, "share of the steps with a linearly rising rate"),
       real_field("weight_decay", 0.1, 0.0, 1e3, "decoupled weight decay of AdamW"),
-      choice_field("decay_exempt", "none", {"none", "vectors"}, "vectors: no decay on biases, norms and other 1-D parameters"),
+      choice_field("decay_exempt", "none", {"none", "vectors"},
+                   "vectors: no decay on biases, norms and other 1-D parameters"),
       real_field("beta1", 0.9, 0.0, 0.999999, "AdamW"),
       real_field("beta2", 0.999, 0.0, 0.999999999, "AdamW"),
       real_field("eps", 1e-8, 1e-30, 1.0, "AdamW"),
       real_field("clip", 0.0, 0.0, 1e12, "largest global norm of the gradient; 0: no clipping"),
       integer_field("eval_every", 0, 0, 1e12, "steps between evaluations; 0: a twentieth of the budget"),
-      integer_field("eval_examples", 0, 0, 1e9, "validation examples; 0: 200 to 1,000, at about 3 % of the work of training"),
+      integer_field("eval_examples", 0, 0, 1e9,
+                    "validation examples; 0: 200 to 1,000, at about 3 % of the work of training"),
       integer_field("test_examples", 3000, 1, 1e9, "test examples, evaluated once at the end"),
-      choice_field("signal_loss", "bce", {"bce", "mse"}, "loss of signal tasks: binary cross entropy, or squared error"),
+      choice_field("signal_loss", "bce", {"bce", "mse"},
+                   "loss of signal tasks: binary cross entropy, or squared error"),
       real_field("stop_at", 0.0, 0.0, 1.0, "stop once the validation score reaches this; 0: never"),
       choice_field("stop_on", "accuracy", {"accuracy", "exact_match"},
                    "the validation score that stop_at and give_up_below look at"),

@@ -49,10 +49,8 @@ MixerEntry rwkv4_entry() {
       .options = {},
       .parameters = [](const MixerContext& c, const Options&) { return 4 * c.width * c.width + 5 * c.width; },
       .state = [](const MixerContext& c, const Options&) { return 4 * c.width; },
-      .flops =
-          [](const MixerContext& c, const Options&) {
-            return length(c) * (8.0 * square(c) + 20.0 * static_cast<double>(c.width));
-          },
+      .flops = [](const MixerContext& c,
+                  const Options&) { return length(c) * (8.0 * square(c) + 20.0 * static_cast<double>(c.width)); },
       .knows_order = always,
       .causal = always,
       .validate = anything,
@@ -93,10 +91,8 @@ MixerEntry rwkv5_entry() {
               real_field("head_size_divisor", 8.0, 1e-6, 1e6, "divides the read-out before its normalisation"),
           },
       .parameters = [](const MixerContext& c, const Options&) { return 5 * c.width * c.width + 8 * c.width; },
-      .state =
-          [](const MixerContext& c, const Options& o) {
-            return c.width * rwkv_head_size(c, o, "head_size") + c.width;
-          },
+      .state = [](const MixerContext& c,
+                  const Options& o) { return c.width * rwkv_head_size(c, o, "head_size") + c.width; },
       .flops =
           [](const MixerContext& c, const Options& o) {
             const auto N = static_cast<double>(rwkv_head_size(c, o, "head_size"));
@@ -119,8 +115,10 @@ MixerEntry rwkv7_entry() {
               integer_field("head_dim", 0, 0, 4096, "channels of a head; 0: 64, or the width if that is less"),
               integer_field("decay_low_rank_dim", 0, 0, 65536, "rank of the decay's map; 0: by the width"),
               integer_field("gate_low_rank_dim", 0, 0, 65536, "rank of the output gate's map; 0: by the width"),
-              integer_field("a_low_rank_dim", 0, 0, 65536, "rank of the in-context learning rate's map; 0: by the width"),
-              integer_field("v_low_rank_dim", 0, 0, 65536, "rank of the map that blends in the first layer's values; 0: by the width"),
+              integer_field("a_low_rank_dim", 0, 0, 65536,
+                            "rank of the in-context learning rate's map; 0: by the width"),
+              integer_field("v_low_rank_dim", 0, 0, 65536,
+                            "rank of the map that blends in the first layer's values; 0: by the width"),
               flag_field("value_residual", true, "layers after the first blend their values with those of the first"),
               real_field("norm_eps", 1e-5, 1e-12, 1.0, "eps of the output norm, times the channels of a head"),
               flag_field("fuse_norm", false, "accepted for configurations of fla; without effect"),
@@ -131,16 +129,16 @@ MixerEntry rwkv7_entry() {
             return 4 * c.width * c.width + 13 * c.width + 2 * c.width * (ranks.decay + ranks.gate + ranks.a + ranks.v) +
                    (ranks.v > 0 ? c.width : 0);
           },
-      .state =
-          [](const MixerContext& c, const Options& o) {
-            return c.width * rwkv_head_size(c, o, "head_dim") + c.width;
-          },
+      .state = [](const MixerContext& c,
+                  const Options& o) { return c.width * rwkv_head_size(c, o, "head_dim") + c.width; },
       .flops =
           [](const MixerContext& c, const Options& o) {
             const Rwkv7Ranks ranks = rwkv7_ranks(c, o);
             const auto D = static_cast<double>(c.width);
             const auto N = static_cast<double>(rwkv_head_size(c, o, "head_dim"));
-            return length(c) * (8.0 * D * D + 4.0 * D * static_cast<double>(ranks.decay + ranks.gate + ranks.a + ranks.v) + 9.0 * D * N);
+            return length(c) *
+                   (8.0 * D * D + 4.0 * D * static_cast<double>(ranks.decay + ranks.gate + ranks.a + ranks.v) +
+                    9.0 * D * N);
           },
       .knows_order = always,
       .causal = always,

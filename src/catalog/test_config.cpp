@@ -23,9 +23,9 @@ const GeneralisationAxis& axis_of(const RunConfig& run) {
     if (axis.option == along) return axis;
     known.push_back(axis.option);
   }
-  run.test.reject("along", known.empty() ? fmt::format("\"\": {} has no generalisation axes", run.task_entry->name)
-                                         : fmt::format("one of the axes of {}: {}", run.task_entry->name,
-                                                       join(known, ", ")));
+  run.test.reject("along", known.empty()
+                               ? fmt::format("\"\": {} has no generalisation axes", run.task_entry->name)
+                               : fmt::format("one of the axes of {}: {}", run.task_entry->name, join(known, ", ")));
 }
 
 // What of the model was made for a number of steps and knows no others.
@@ -44,8 +44,8 @@ std::string fixed_length_of(const RunConfig& run, std::int64_t length) {
 
 void check_length(const RunConfig& run, const char* option, const std::string& what, std::int64_t length) {
   if (const std::string fixed = fixed_length_of(run, length); !fixed.empty())
-    run.test.reject(option, fmt::format("sequences that the model can read: {} has {} steps, and {}", what, length,
-                                        fixed));
+    run.test.reject(option,
+                    fmt::format("sequences that the model can read: {} has {} steps, and {}", what, length, fixed));
 }
 
 void resolve_axis(RunConfig& run) {

@@ -76,8 +76,9 @@ Finding check_gradient(const Subject& subject) {
       where = name;
     }
   }
-  return Finding::passed_if(worst <= kTolerance, fmt::format("{} tensors, worst slope error {:.1e} of {:.0e} allowed, in {}",
-                                                             variables.size(), worst, kTolerance, where));
+  return Finding::passed_if(worst <= kTolerance,
+                            fmt::format("{} tensors, worst slope error {:.1e} of {:.0e} allowed, in {}",
+                                        variables.size(), worst, kTolerance, where));
 }
 
 Finding check_kernels(const Subject& subject) {
@@ -101,7 +102,8 @@ Finding check_kernels(const Subject& subject) {
       if (input == 0) {
         truth = exact;
         composed_error.assign(exact.size(), 0.0);
-        for (std::size_t i = 0; i < exact.size(); ++i) identical = identical && torch::equal(kernels[i].second, composed[i].second);
+        for (std::size_t i = 0; i < exact.size(); ++i)
+          identical = identical && torch::equal(kernels[i].second, composed[i].second);
       }
       for (std::size_t i = 0; i < exact.size(); ++i)
         composed_error[i] = std::max(composed_error[i], largest(composed[i].second - exact[i].second));
@@ -110,8 +112,8 @@ Finding check_kernels(const Subject& subject) {
     for (const auto& [name, tensor] : truth) overall = std::max(overall, largest(tensor));
     for (std::size_t i = 0; i < truth.size(); ++i) {
       // One unit of rounding of the largest number: what a gradient that is zero in theory may show.
-      const double allowed = std::max(
-          {kKernelTolerance * largest(truth[i].second), kCancellation * composed_error[i], 0x1p-23 * overall});
+      const double allowed =
+          std::max({kKernelTolerance * largest(truth[i].second), kCancellation * composed_error[i], 0x1p-23 * overall});
       const double error = largest(kernels[i].second - truth[i].second);
       const double ratio = error == 0 ? 0 : error / allowed;
       if (!(ratio <= worst)) {

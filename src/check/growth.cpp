@@ -81,11 +81,12 @@ Finding check_memory(const Subject& subject) {
   constexpr std::int64_t kShort = 256, kLong = 2048;
   // What does not grow with the length (parameters, their gradients) only lowers the ratio.
   constexpr double kSlack = 1.05;
-  const auto small = static_cast<double>(peak_bytes(subject, kShort)), large = static_cast<double>(peak_bytes(subject, kLong));
+  const auto small = static_cast<double>(peak_bytes(subject, kShort)),
+             large = static_cast<double>(peak_bytes(subject, kLong));
   const double ratio = large / small, allowed = kSlack * kLong / kShort;
   return Finding::passed_if(ratio <= allowed,
-                            fmt::format("{:.0f} KiB at L = {}, {:.0f} KiB at L = {}: {:.2f}x for {}x the length", small / 1024,
-                                        kShort, large / 1024, kLong, ratio, kLong / kShort));
+                            fmt::format("{:.0f} KiB at L = {}, {:.0f} KiB at L = {}: {:.2f}x for {}x the length",
+                                        small / 1024, kShort, large / 1024, kLong, ratio, kLong / kShort));
 }
 
 Finding check_cost(const Subject& subject) {
@@ -104,13 +105,14 @@ Finding check_cost(const Subject& subject) {
     longer.turn();
   }
   const double ratio = longer.quickest() / brief.quickest();
-  const double exponent = std::log(ratio) / std::log(static_cast<double>(longer.length()) / static_cast<double>(brief.length()));
+  const double exponent =
+      std::log(ratio) / std::log(static_cast<double>(longer.length()) / static_cast<double>(brief.length()));
   // Flat cost per token is promised by a state that does not grow.
   const bool promised = !state_grows(subject);
-  return Finding::passed_if(!promised || exponent <= kMost,
-                            fmt::format("L^{:.2f}: {:.1f} ms at L = {}, {:.1f}x at L = {}, width {}{}", exponent,
-                                        1e3 * brief.quickest(), brief.length(), ratio, longer.length(), wide.width,
-                                        promised ? "" : " (its state grows)"));
+  return Finding::passed_if(
+      !promised || exponent <= kMost,
+      fmt::format("L^{:.2f}: {:.1f} ms at L = {}, {:.1f}x at L = {}, width {}{}", exponent, 1e3 * brief.quickest(),
+                  brief.length(), ratio, longer.length(), wide.width, promised ? "" : " (its state grows)"));
 }
 
 }  // namespace mneme

@@ -52,8 +52,8 @@ Finding check_step(const Subject& subject) {
   MixerState state = mixer->initial_state(kBatch);
   for (std::int64_t t = 0; t < kTokens; ++t)
     worst = std::max(worst, largest(mixer->step(state, x.select(1, t)) - whole.select(1, t)));
-  return Finding::passed_if(worst <= tolerance,
-                            fmt::format("{} tokens, worst difference {:.1e} of {:.1e} allowed", kTokens, worst, tolerance));
+  return Finding::passed_if(worst <= tolerance, fmt::format("{} tokens, worst difference {:.1e} of {:.1e} allowed",
+                                                            kTokens, worst, tolerance));
 }
 
 Finding check_state(const Subject& subject) {
@@ -67,7 +67,8 @@ Finding check_state(const Subject& subject) {
     for (std::int64_t t = 0; t < length; ++t) mixer->step(state, x.select(1, t));
     const std::int64_t declared = subject.entry->state(subject.context(length), subject.options);
     if (state.size() != declared)
-      return {Finding::Verdict::failed, fmt::format("{} numbers carried after {} tokens, {} declared", state.size(), length, declared)};
+      return {Finding::Verdict::failed,
+              fmt::format("{} numbers carried after {} tokens, {} declared", state.size(), length, declared)};
     sizes += fmt::format("{}{} after {} tokens", sizes.empty() ? "" : ", ", declared, length);
   }
   return Finding::passed_if(true, sizes);
@@ -81,9 +82,9 @@ Finding check_file(const Subject& subject) {
   std::map<std::string, TensorView> views;
   for (const auto& item : original->named_parameters()) {
     const torch::Tensor& value = item.value();
-    if (!value.is_contiguous()) return {Finding::Verdict::failed, fmt::format("parameter '{}' is not contiguous", item.key())};
-    views[item.key()] = {"F32", value.sizes().vec(),
-                         {static_cast<const std::byte*>(value.data_ptr()), value.nbytes()}};
+    if (!value.is_contiguous())
+      return {Finding::Verdict::failed, fmt::format("parameter '{}' is not contiguous", item.key())};
+    views[item.key()] = {"F32", value.sizes().vec(), {static_cast<const std::byte*>(value.data_ptr()), value.nbytes()}};
   }
   save_safetensors(file.path(), views, {{"mixer", subject.entry->name}});
 
@@ -92,7 +93,8 @@ Finding check_file(const Subject& subject) {
   std::size_t read = 0;
   for (const auto& item : copy->named_parameters()) {
     const auto found = stored.tensors().find(item.key());
-    if (found == stored.tensors().end()) return {Finding::Verdict::failed, fmt::format("'{}' is not in the file", item.key())};
+    if (found == stored.tensors().end())
+      return {Finding::Verdict::failed, fmt::format("'{}' is not in the file", item.key())};
     std::memcpy(item.value().data_ptr(), found->second.bytes.data(), found->second.bytes.size());
     ++read;
   }

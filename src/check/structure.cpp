@@ -22,7 +22,8 @@ Finding check_shape(const Subject& subject) {
       width = y.size(2);
     }
   }
-  return Finding::passed_if(true, fmt::format("[B, L, {}] -> [B, L, {}] for L = 1, 2, 3, 7, 16, 33, 40", subject.width, width));
+  return Finding::passed_if(
+      true, fmt::format("[B, L, {}] -> [B, L, {}] for L = 1, 2, 3, 7, 16, 33, 40", subject.width, width));
 }
 
 Finding check_causality(const Subject& subject) {
@@ -40,14 +41,17 @@ Finding check_causality(const Subject& subject) {
     if (!torch::equal(before.narrow(1, 0, t), after.narrow(1, 0, t))) ++seen_from_before;
   }
   // A saturated or rectified unit may ignore a token now and then.
-  if (2 * silent > L) return {Finding::Verdict::failed, fmt::format("{} of {} tokens have no effect on their own output", silent, L)};
+  if (2 * silent > L)
+    return {Finding::Verdict::failed, fmt::format("{} of {} tokens have no effect on their own output", silent, L)};
   const bool causal = subject.entry->causal(subject.options);
   if (causal)
     return Finding::passed_if(seen_from_before == 0,
-                              seen_from_before == 0 ? fmt::format("to the bit, {} tokens changed in turn", L)
-                                                    : fmt::format("{} of {} tokens change earlier outputs", seen_from_before, L));
-  return Finding::passed_if(seen_from_before > 0, fmt::format("looks ahead as declared: {} of {} tokens change earlier outputs",
-                                                              seen_from_before, L));
+                              seen_from_before == 0
+                                  ? fmt::format("to the bit, {} tokens changed in turn", L)
+                                  : fmt::format("{} of {} tokens change earlier outputs", seen_from_before, L));
+  return Finding::passed_if(
+      seen_from_before > 0,
+      fmt::format("looks ahead as declared: {} of {} tokens change earlier outputs", seen_from_before, L));
 }
 
 Finding check_order(const Subject& subject) {
@@ -71,8 +75,9 @@ Finding check_parameters(const Subject& subject) {
   std::int64_t count = 0;
   for (const auto& parameter : subject.make(L)->parameters()) count += parameter.numel();
   const std::int64_t declared = subject.entry->parameters(subject.context(L), subject.options);
-  return Finding::passed_if(count == declared, count == declared ? fmt::format("{}", count)
-                                                                 : fmt::format("{} measured, {} declared", count, declared));
+  return Finding::passed_if(count == declared, count == declared
+                                                   ? fmt::format("{}", count)
+                                                   : fmt::format("{} measured, {} declared", count, declared));
 }
 
 }  // namespace mneme

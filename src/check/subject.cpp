@@ -14,7 +14,8 @@ MixerPointer Subject::make(std::int64_t length) const {
   for (auto& parameter : mixer->parameters()) {
     // A matrix gets the same gain at every width: a larger one would make recurrent mixers explode and
     // their rounding errors with them.
-    const double deviation = parameter.dim() < 2 ? 0.3 : 0.3 * std::min(1.0, std::sqrt(8.0 / static_cast<double>(parameter.size(-1))));
+    const double deviation =
+        parameter.dim() < 2 ? 0.3 : 0.3 * std::min(1.0, std::sqrt(8.0 / static_cast<double>(parameter.size(-1))));
     parameter.data().copy_(deviation * sample(parameter.sizes(), seed++));
   }
   return mixer;

@@ -9,8 +9,9 @@ namespace mneme {
 // Without a subcommand, `mneme bench` is `mneme bench train`.
 void add_bench(CLI::App& app, Context& context) {
   add_bench_train(app, context);
-  add_examples(app, "  mneme bench train\n  mneme bench train model.mixer=mamba --profile\n"
-                    "  mneme bench model.width=128 task.length=256 --seconds 5 --json\n  mneme bench mixer mamba");
+  add_examples(app,
+               "  mneme bench train\n  mneme bench train model.mixer=mamba --profile\n"
+               "  mneme bench model.width=128 task.length=256 --seconds 5 --json\n  mneme bench mixer mamba");
   app.require_subcommand(0, 1);
 
   CLI::App& train = *app.add_subcommand("train", "training: speed, parts of a step, memory");

@@ -44,16 +44,18 @@ Json request_of(const BenchMixerOptions& given) {
       throw Error(ErrorKind::usage, "--lengths", fmt::format("got {} twice, expected different lengths", lengths[i]));
     entry.validate({given.width, lengths[i], 0, 1}, options);
   }
-  return {{"request", "bench_mixer"}, {"mixer", entry.name},   {"options", config_to_json(table)},
-          {"width", given.width},     {"batch", given.batch}, {"lengths", lengths},
+  return {{"request", "bench_mixer"}, {"mixer", entry.name},    {"options", config_to_json(table)},
+          {"width", given.width},     {"batch", given.batch},   {"lengths", lengths},
           {"seconds", given.seconds}, {"case", given.case_file}};
 }
 
 void print_result(const Json& result) {
-  fmt::print("{}, width {}, batch {}, forward and backward, one thread; sgemm here {:.1f} GFLOP/s (1024 x 1024 x 1024)\n",
-             result.at("mixer").get<std::string>(), result.at("width").get<std::int64_t>(),
-             result.at("batch").get<std::int64_t>(), result.at("sgemm_square_flops").get<double>() / 1e9);
-  fmt::print("{:>8} {:>12} {:>12} {:>12} {:>10} {:>12}\n", "length", "step", "tokens/s", "GFLOP/s", "of sgemm", "memory");
+  fmt::print(
+      "{}, width {}, batch {}, forward and backward, one thread; sgemm here {:.1f} GFLOP/s (1024 x 1024 x 1024)\n",
+      result.at("mixer").get<std::string>(), result.at("width").get<std::int64_t>(),
+      result.at("batch").get<std::int64_t>(), result.at("sgemm_square_flops").get<double>() / 1e9);
+  fmt::print("{:>8} {:>12} {:>12} {:>12} {:>10} {:>12}\n", "length", "step", "tokens/s", "GFLOP/s", "of sgemm",
+             "memory");
   for (const Json& row : result.at("rows")) {
     const auto number = [&](const char* key) { return row.at(key).get<double>(); };
     fmt::print("{:>8} {:>9.2f} ms {:>12} {:>12.2f} {:>8.1f} % {:>9.1f} MB\n", row.at("length").get<std::int64_t>(),
@@ -90,7 +92,8 @@ void add_bench_mixer(CLI::App& app, Context& context) {
   app.add_option("--seconds", options->seconds, "how long to measure each length")->capture_default_str();
   app.add_option("--save-case", options->case_file, "write the (first) workload as a golden case, for other programs")
       ->type_name("FILE");
-  app.callback([options, &context] { context.action = [options, &context] { return bench_mixer(*options, context); }; });
+  app.callback(
+      [options, &context] { context.action = [options, &context] { return bench_mixer(*options, context); }; });
   add_examples(app,
                "  mneme bench mixer mamba\n  mneme bench mixer gla num_heads=2 --lengths 512,1024,2048,4096 --batch 4");
 }

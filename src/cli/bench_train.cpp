@@ -43,12 +43,14 @@ void print_speed(const RunConfig& run, const Json& result) {
              run.model.text("mixer"), run.task_entry->name, run.model.integer("width"), run.model.integer("layers"),
              run.shape.length, grouped(run.shape.vocab), run.train.integer("batch"), grouped(run.parameters()));
   line("tokens per second", grouped(std::llround(number(result, "tokens_per_second"))));
-  line("step", fmt::format("{:.1f} ms (median of {}), {:.1f} ms of them on the processor", 1e3 * number(result, "step_seconds"),
-                           result.at("steps").get<int>(), 1e3 * number(result, "step_thread_seconds")));
+  line("step",
+       fmt::format("{:.1f} ms (median of {}), {:.1f} ms of them on the processor", 1e3 * number(result, "step_seconds"),
+                   result.at("steps").get<int>(), 1e3 * number(result, "step_thread_seconds")));
   line("useful work", fmt::format("{:.2f} GFLOP a step, {:.2f} GFLOP/s", number(result, "useful_flop") / 1e9,
                                   number(result, "useful_flops") / 1e9));
-  line("sgemm here", fmt::format("{:.1f} GFLOP/s at the model's shapes, {:.1f} at 1024 x 1024 x 1024",
-                                 number(result, "sgemm_model_flops") / 1e9, number(result, "sgemm_square_flops") / 1e9));
+  line("sgemm here",
+       fmt::format("{:.1f} GFLOP/s at the model's shapes, {:.1f} at 1024 x 1024 x 1024",
+                   number(result, "sgemm_model_flops") / 1e9, number(result, "sgemm_square_flops") / 1e9));
   line("useful work is", fmt::format("{:.1f} % and {:.1f} % of these", 100 * number(result, "mfu_model"),
                                      100 * number(result, "mfu_square")));
   line("memory", fmt::format("{:.1f} MB for the tensors of a step, {:.1f} MB at most for the process",
@@ -60,8 +62,9 @@ void print_parts(const Json& parts) {
              "backward", "products", "kernels", "libtorch", "autograd", "GFLOP/s");
   for (const Json& part : parts) {
     const Json& kinds = part.at("kinds");
-    const std::string rate =
-        part.contains("useful_flop") ? fmt::format("{:.1f}", number(part, "useful_flop") / number(part, "seconds") / 1e9) : "";
+    const std::string rate = part.contains("useful_flop")
+                                 ? fmt::format("{:.1f}", number(part, "useful_flop") / number(part, "seconds") / 1e9)
+                                 : "";
     fmt::print("{:<18} {:>9.2f} {:>5.1f} % {:>9.2f} {:>9.2f}   {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9}\n",
                part.at("part").get<std::string>(), 1e3 * number(part, "seconds"), 100 * number(part, "share"),
                1e3 * number(part, "forward"), 1e3 * number(part, "backward"), 1e3 * number(kinds, "products"),
@@ -71,12 +74,13 @@ void print_parts(const Json& parts) {
 
 void print_operation(const std::string& part, const std::string& name, const Json& row) {
   fmt::print("{:<18} {:<34} {:>9.2f} {:>5.1f} % {:>9.2f} {:>9.2f} {:>9.0f}\n", part, name, 1e3 * number(row, "seconds"),
-             100 * number(row, "share"), 1e3 * number(row, "forward"), 1e3 * number(row, "backward"), number(row, "calls"));
+             100 * number(row, "share"), 1e3 * number(row, "forward"), 1e3 * number(row, "backward"),
+             number(row, "calls"));
 }
 
 void print_operations(const Json& parts, const Json& operations) {
-  fmt::print("\n{:<18} {:<34} {:>9} {:>7} {:>9} {:>9} {:>9}\n", "part", "operation", "ms", "share", "forward", "backward",
-             "calls");
+  fmt::print("\n{:<18} {:<34} {:>9} {:>7} {:>9} {:>9} {:>9}\n", "part", "operation", "ms", "share", "forward",
+             "backward", "calls");
   for (const Json& part : parts) {
     const auto name = part.at("part").get<std::string>();
     Json others = {{"seconds", 0.0}, {"share", 0.0}, {"forward", 0.0}, {"backward", 0.0}, {"calls", 0.0}};

@@ -27,15 +27,23 @@ Json read_options(const std::vector<std::string>& assignments) {
 
 std::string described(const std::string& mixer, const Json& options) {
   std::string result = mixer;
-  for (const auto& [key, value] : options.items()) result += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [key, value] : options.items())
+    result += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
   return result;
 }
 
 void print_row(const Json& row, const Terminal& terminal) {
   const std::string verdict = row.at("verdict");
   const bool passed = verdict == "passed", failed = verdict == "failed";
-  const std::string mark = paint(passed ? "ok  " : failed ? "FAIL" : "-   ", passed ? Color::green : failed ? Color::red : Color::dim, terminal);
-  fmt::print("  {} {:<11} {}\n", mark, row.at("check").get<std::string>(), harmless(row.at("detail").get<std::string>()));
+  const std::string mark = paint(passed   ? "ok  "
+                                 : failed ? "FAIL"
+                                          : "-   ",
+                                 passed   ? Color::green
+                                 : failed ? Color::red
+                                          : Color::dim,
+                                 terminal);
+  fmt::print("  {} {:<11} {}\n", mark, row.at("check").get<std::string>(),
+             harmless(row.at("detail").get<std::string>()));
   if (failed) fmt::print("       {:<11} expected: {}\n", "", row.at("promise").get<std::string>());
   std::fflush(stdout);
 }
@@ -45,15 +53,16 @@ Json check_one(const std::string& mixer, const Json& options, const CheckOptions
   const Terminal terminal = terminal_of(stdout);
   if (!quiet) fmt::print("{} at width {}\n", paint(described(mixer, options), Color::bold, terminal), how.width);
   Json rows = Json::array();
-  ask_worker(find_worker(),
-             {{"request", "check"}, {"mixer", mixer}, {"options", options}, {"width", how.width}, {"cost", !how.no_cost}},
-             "finished", [&](const Json& event) {
-               if (event["event"] != "checked") return;
-               Json row = event;
-               row.erase("event");
-               if (!quiet) print_row(row, terminal);
-               rows.push_back(std::move(row));
-             });
+  ask_worker(
+      find_worker(),
+      {{"request", "check"}, {"mixer", mixer}, {"options", options}, {"width", how.width}, {"cost", !how.no_cost}},
+      "finished", [&](const Json& event) {
+        if (event["event"] != "checked") return;
+        Json row = event;
+        row.erase("event");
+        if (!quiet) print_row(row, terminal);
+        rows.push_back(std::move(row));
+      });
   return rows;
 }
 
@@ -77,12 +86,17 @@ int check(const CheckOptions& how, const Context& context) {
     } catch (const Error& error) {
       // Of all mixers, some may not fit a width; one alone is a mistake of the command.
       if (mixers.size() == 1 || error.exit_code() != static_cast<int>(ErrorKind::usage)) throw;
-      rows.push_back({{"check", "options"}, {"promise", "fits the width"}, {"verdict", "not_applicable"}, {"detail", error.what()}});
+      rows.push_back({{"check", "options"},
+                      {"promise", "fits the width"},
+                      {"verdict", "not_applicable"},
+                      {"detail", error.what()}});
       if (!context.json) print_row(rows[0], terminal_of(stdout));
     }
-    const bool ok = std::none_of(rows.begin(), rows.end(), [](const Json& row) { return row.at("verdict") == "failed"; });
+    const bool ok =
+        std::none_of(rows.begin(), rows.end(), [](const Json& row) { return row.at("verdict") == "failed"; });
     if (!ok) failed.push_back(mixer);
-    results.push_back({{"mixer", mixer}, {"options", options}, {"width", how.width}, {"ok", ok}, {"checks", std::move(rows)}});
+    results.push_back(
+        {{"mixer", mixer}, {"options", options}, {"width", how.width}, {"ok", ok}, {"checks", std::move(rows)}});
   }
   if (context.json)
     print_json({{"mixers", results}, {"failed", failed}});
@@ -101,7 +115,9 @@ void add_check(CLI::App& app, Context& context) {
   app.add_option("--width", options->width, "channels of the input")->capture_default_str();
   app.add_flag("--no-cost", options->no_cost, "leave out the measurement of time against length");
   app.callback([options, &context] { context.action = [options, &context] { return check(*options, context); }; });
-  add_examples(app, "  mneme check mamba\n  mneme check attention num_heads=2 rope=true --width 32\n  mneme check all --no-cost");
+  add_examples(
+      app,
+      "  mneme check mamba\n  mneme check attention num_heads=2 rope=true --width 32\n  mneme check all --no-cost");
 }
 
 }  // namespace mneme

@@ -34,13 +34,14 @@ Json mixers_json() {
   Json list = Json::array();
   for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
     for (const MixerEntry& entry : *catalog)
-      list.push_back({{"name", entry.name},
-                      {"kind", catalog == &mixer_catalog() ? "sequence" : "state"},
-                      {"family", entry.family},
-                      {"summary", entry.summary},
-                      {"citation", entry.citation},
-                      {"options", names_of(entry.options)},
-                      {"state", {{"width", at.width}, {"short", state_at(entry, 64)}, {"long", state_at(entry, 512)}}}});
+      list.push_back(
+          {{"name", entry.name},
+           {"kind", catalog == &mixer_catalog() ? "sequence" : "state"},
+           {"family", entry.family},
+           {"summary", entry.summary},
+           {"citation", entry.citation},
+           {"options", names_of(entry.options)},
+           {"state", {{"width", at.width}, {"short", state_at(entry, 64)}, {"long", state_at(entry, 512)}}}});
   return list;
 }
 
@@ -56,7 +57,8 @@ void print_mixers(const Json& list) {
       fmt::print("  state      {} floats at width {}{}\n", at_64, state.at("width").get<std::int64_t>(),
                  at_64 == at_512 ? ", whatever the length" : fmt::format(" and length 64, {} at length 512", at_512));
     if (!item.at("options").empty())
-      fmt::print("  options    {}\n", wrapped(join(item.at("options").get<std::vector<std::string>>(), ", "), columns, 13));
+      fmt::print("  options    {}\n",
+                 wrapped(join(item.at("options").get<std::vector<std::string>>(), ", "), columns, 13));
     fmt::print("  citation   {}\n", wrapped(item.at("citation").get<std::string>(), columns, 13));
   }
 }
@@ -135,8 +137,10 @@ int list(const std::string& what, const Context& context) {
     if (!sections.contains(name)) continue;
     if (!first) fmt::print("\n");
     // Asked for alone, mixers are told in full.
-    if (what == "mixers") print_mixers(sections[name]);
-    else print_section(name, sections[name]);
+    if (what == "mixers")
+      print_mixers(sections[name]);
+    else
+      print_section(name, sections[name]);
     first = false;
   }
   return 0;

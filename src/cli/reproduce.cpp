@@ -60,12 +60,11 @@ int print_list(const ReproduceOptions& options, const Context& context) {
 // Runs what is missing: the exit code of the sweep.
 int run_missing(const ReproductionState& state, const ReproduceOptions& options, int jobs, const Context& context) {
   if (!context.json)
-    fmt::print(stderr, "{}: {} at scale {}, {} of {} runs to go\n", state.item->id, state.study.title, state.study.scale,
-               state.planned - state.ended, state.planned);
+    fmt::print(stderr, "{}: {} at scale {}, {} of {} runs to go\n", state.item->id, state.study.title,
+               state.study.scale, state.planned - state.ended, state.planned);
   context.lab().create();
   remember_study(context.lab(), state.study);
-  return exit_code_of(
-      train_runs(state.study.runs, context, jobs, RunLabels(state.study.axes), options.limits));
+  return exit_code_of(train_runs(state.study.runs, context, jobs, RunLabels(state.study.axes), options.limits));
 }
 
 void save(const ReproductionState& state, const StudyReport& report, const Path& directory) {
@@ -119,7 +118,8 @@ int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& c
   if (options.items.empty() && (options.scale.empty() || !options.results.empty())) return print_list(options, context);
   if (options.items.empty() && options.scale == "paper")
     throw Error(ErrorKind::usage, "--scale",
-                "paper needs the figures and tables by name: all of them are months of work on one machine (mneme plan recall/fig2 --scale paper)");
+                "paper needs the figures and tables by name: all of them are months of work on one machine (mneme plan "
+                "recall/fig2 --scale paper)");
   const int jobs = checked_jobs(options.jobs, jobs_given);
   check_limits(options.limits);
   int worst = 0;
@@ -149,11 +149,13 @@ void add_reproduce(CLI::App& app, Context& context) {
       ->type_name("NAME");
   const CLI::Option* jobs =
       app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
-  app.add_option("--max-time", options->limits.max_time, "stop each sweep after so long, with checkpoints: 90s, 10m, 2h")
+  app.add_option("--max-time", options->limits.max_time,
+                 "stop each sweep after so long, with checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
   app.add_option("--results", options->results, "judge and draw the results kept in this directory; nothing is run")
       ->type_name("DIR");
-  app.add_option("--save", options->save, "keep results (JSON lines) and figures (SVG) in this directory")->type_name("DIR");
+  app.add_option("--save", options->save, "keep results (JSON lines) and figures (SVG) in this directory")
+      ->type_name("DIR");
   app.callback([options, jobs, &context] {
     context.action = [options, given = jobs->count() > 0, &context] { return reproduce(*options, given, context); };
   });

@@ -29,8 +29,8 @@ void require_results(const Path& directory);
 
 // `scale` "" is laptop. `index` is the lab's; nullptr for a lab that does not exist, which has no runs.
 ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const Lab& lab, Index* index);
-// From ID.SCALE.jsonl in a directory (report/result_file.h); a file that is missing has no runs. Throws Error(data) for one that
-// does not fit the study.
+// From ID.SCALE.jsonl in a directory (report/result_file.h); a file that is missing has no runs. Throws Error(data) for
+// one that does not fit the study.
 ReproductionState state_in_files(const Reproduction& item, const std::string& scale, const Path& directory);
 
 // The lab's runs, and those of the file that the lab has not ended.

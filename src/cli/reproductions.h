@@ -8,11 +8,11 @@
 namespace mneme {
 
 struct Reproduction {
-  std::string id;                        // "A.fig3"
-  std::vector<std::string> also;         // other figures and tables that the same runs make: "A.fig12"
-  std::string study;                     // "recall/fig3"
-  std::string what;                      // one line
-  bool sizes = false;                    // only counts the parameters of the study's models at the paper's sizes: no runs
+  std::string id;                 // "A.fig3"
+  std::vector<std::string> also;  // other figures and tables that the same runs make: "A.fig12"
+  std::string study;              // "recall/fig3"
+  std::string what;               // one line
+  bool sizes = false;             // only counts the parameters of the study's models at the paper's sizes: no runs
 };
 
 // The one list, in the order of the papers.

@@ -16,12 +16,12 @@ struct FoundStudy {
   std::string trouble;  // why it cannot be read
 };
 
-// Every *.toml under ./studies, and those that are compiled in (study/shipped.h), by name. A file goes before the compiled-in
-// study of the same name.
+// Every *.toml under ./studies, and those that are compiled in (study/shipped.h), by name. A file goes before the
+// compiled-in study of the same name.
 std::vector<FoundStudy> list_studies();
 
-// A path to a file, or the name of a study that list_studies() finds ("demo", "recall/fig1"). Throws Error(usage) with the
-// nearest name. Its figures are checked, too.
+// A path to a file, or the name of a study that list_studies() finds ("demo", "recall/fig1"). Throws Error(usage) with
+// the nearest name. Its figures are checked, too.
 Study open_study(const std::string& name_or_path, const StudyOptions& options);
 
 }  // namespace mneme

@@ -22,14 +22,14 @@ void tell(const Study& study, const ExecutionResult& result, const std::string& 
   const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
   fmt::print("{}: {} done, {} diverged, {} failed, {} cancelled, {} not ended\n", study.title,
              result.count(RunState::done), result.count(RunState::diverged), result.count(RunState::failed),
-             result.count(RunState::cancelled),
-             result.count(RunState::interrupted) + result.count(RunState::fresh));
+             result.count(RunState::cancelled), result.count(RunState::interrupted) + result.count(RunState::fresh));
   for (std::size_t i = 0; i < result.runs.size(); ++i)
     if (result.runs[i].state == RunState::failed)
       fmt::print("  failed {}: {}\n", study.runs[i].id, result.runs[i].reason);
   if (!result.stopped.empty()) fmt::print("stopped: {}\n", result.stopped);
   if (!result.limit.empty()) fmt::print("ended by {}\n", result.limit);
-  if (exit_code_of(result) != 0 || !result.limit.empty()) fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
+  if (exit_code_of(result) != 0 || !result.limit.empty())
+    fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
   fmt::print("figure and tables: mneme report {}{}\n", name, scale);
 }
 

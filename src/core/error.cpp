@@ -17,8 +17,7 @@ Error::Error(ErrorKind kind, std::string_view where, std::string_view what)
 void check(bool holds, std::string_view what, std::string_view file, int line) {
   if (holds) return;
   if (auto slash = file.rfind('/'); slash != file.npos) file.remove_prefix(slash + 1);
-  throw Error(ErrorKind::internal, fmt::format("{}:{}", file, line),
-              fmt::format("internal error: {}", what));
+  throw Error(ErrorKind::internal, fmt::format("{}:{}", file, line), fmt::format("internal error: {}", what));
 }
 
 }  // namespace mneme

@@ -101,8 +101,7 @@ FileSystem& real_file_system() {
 
 FileSystem& file_system() { return current ? *current : real_file_system(); }
 
-ScopedFileSystem::ScopedFileSystem(FileSystem& replacement)
-    : previous_(std::exchange(current, &replacement)) {}
+ScopedFileSystem::ScopedFileSystem(FileSystem& replacement) : previous_(std::exchange(current, &replacement)) {}
 
 ScopedFileSystem::~ScopedFileSystem() { current = previous_; }
 
@@ -128,8 +127,7 @@ void write_file_atomically(const Path& path, std::string_view text) {
 
 std::string read_file(const Path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    throw Error(ErrorKind::data, path.string(), fmt::format("cannot open: {}", std::strerror(errno)));
+  if (descriptor < 0) throw Error(ErrorKind::data, path.string(), fmt::format("cannot open: {}", std::strerror(errno)));
   std::string content;
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))

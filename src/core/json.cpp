@@ -58,8 +58,7 @@ Json parse_json(std::string_view text, std::string_view where) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw Error(ErrorKind::data, where,
-                fmt::format("not valid JSON at byte {}, expected a JSON value", error.byte));
+    throw Error(ErrorKind::data, where, fmt::format("not valid JSON at byte {}, expected a JSON value", error.byte));
   } catch (const Json::exception&) {
     // The one other thing that parsing refuses.
     throw Error(ErrorKind::data, where, "not usable JSON: a number is too large for a double");

@@ -75,13 +75,9 @@ std::uint64_t name_hash(std::string_view name) {
   return mix(state);
 }
 
-std::uint64_t stream_key(std::uint64_t seed, std::string_view stream) {
-  return mix(mix(seed) ^ name_hash(stream));
-}
+std::uint64_t stream_key(std::uint64_t seed, std::string_view stream) { return mix(mix(seed) ^ name_hash(stream)); }
 
-std::uint64_t derived_seed(std::uint64_t seed, std::string_view part) {
-  return stream_key(seed, part) >> 11;
-}
+std::uint64_t derived_seed(std::uint64_t seed, std::string_view part) { return stream_key(seed, part) >> 11; }
 
 std::array<std::uint32_t, 4> philox_block(std::uint64_t key, std::uint64_t item, std::uint64_t block) {
   const r123::Philox4x32::ctr_type counter{{low(block), high(block), low(item), high(item)}};

@@ -67,10 +67,8 @@ Json fitted(const Field& field, const ConfigValue& value) {
       const double number = integer ? static_cast<double>(*integer) : *real;
       return std::isfinite(number) && within(field, number) ? Json(number) : misfit;
     }
-    case FieldType::text:
-      return text ? Json(*text) : misfit;
-    case FieldType::choice:
-      return is_choice(field, text) ? Json(*text) : misfit;
+    case FieldType::text: return text ? Json(*text) : misfit;
+    case FieldType::choice: return is_choice(field, text) ? Json(*text) : misfit;
     case FieldType::integers: {
       const Json list = fitted_list(field, FieldType::integer, value);
       return list.empty() ? misfit : list;
@@ -112,14 +110,22 @@ Field flag_field(std::string name, Json fallback, std::string help) {
 }
 
 Field integer_field(std::string name, Json fallback, double min, double max, std::string help) {
-  return {.name = std::move(name), .type = FieldType::integer, .fallback = std::move(fallback),
-          .help = std::move(help), .min = min, .max = max};
+  return {.name = std::move(name),
+          .type = FieldType::integer,
+          .fallback = std::move(fallback),
+          .help = std::move(help),
+          .min = min,
+          .max = max};
 }
 
 Field real_field(std::string name, Json fallback, double min, double max, std::string help) {
   if (fallback.is_number()) fallback = fallback.get<double>();
-  return {.name = std::move(name), .type = FieldType::real, .fallback = std::move(fallback),
-          .help = std::move(help), .min = min, .max = max};
+  return {.name = std::move(name),
+          .type = FieldType::real,
+          .fallback = std::move(fallback),
+          .help = std::move(help),
+          .min = min,
+          .max = max};
 }
 
 Field text_field(std::string name, Json fallback, std::string help) {
@@ -127,8 +133,11 @@ Field text_field(std::string name, Json fallback, std::string help) {
 }
 
 Field choice_field(std::string name, Json fallback, std::vector<std::string> choices, std::string help) {
-  return {.name = std::move(name), .type = FieldType::choice, .fallback = std::move(fallback),
-          .help = std::move(help), .choices = std::move(choices)};
+  return {.name = std::move(name),
+          .type = FieldType::choice,
+          .fallback = std::move(fallback),
+          .help = std::move(help),
+          .choices = std::move(choices)};
 }
 
 Field or_word(Field number, std::vector<std::string> words) {
@@ -138,13 +147,21 @@ Field or_word(Field number, std::vector<std::string> words) {
 
 Field integers_field(std::string name, Json fallback, double min, double max, std::string help) {
   if (fallback.is_number()) fallback = Json::array({fallback});
-  return {.name = std::move(name), .type = FieldType::integers, .fallback = std::move(fallback),
-          .help = std::move(help), .min = min, .max = max};
+  return {.name = std::move(name),
+          .type = FieldType::integers,
+          .fallback = std::move(fallback),
+          .help = std::move(help),
+          .min = min,
+          .max = max};
 }
 
 Field reals_field(std::string name, Json fallback, double min, double max, std::string help) {
-  return {.name = std::move(name), .type = FieldType::reals, .fallback = std::move(fallback),
-          .help = std::move(help), .min = min, .max = max};
+  return {.name = std::move(name),
+          .type = FieldType::reals,
+          .fallback = std::move(fallback),
+          .help = std::move(help),
+          .min = min,
+          .max = max};
 }
 
 Field texts_field(std::string name, Json fallback, std::string help) {

@@ -28,8 +28,7 @@ struct Pipe {
   int write = -1;
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw Error(ErrorKind::io, "pipe", std::strerror(errno));
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(ErrorKind::io, "pipe", std::strerror(errno));
     read = above_standard(ends[0]);
     write = above_standard(ends[1]);
   }
@@ -125,9 +124,7 @@ bool drain(int descriptor, std::string& into) {
   return true;
 }
 
-void set_nonblocking(int descriptor) {
-  ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
-}
+void set_nonblocking(int descriptor) { ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK); }
 
 }  // namespace
 

@@ -10,13 +10,14 @@ namespace mneme {
 // The middle value; of an even number of values the upper one of the two in the middle.
 double median(std::vector<double> values);
 
-// Seconds since some fixed moment: as the wall shows them, or those that this thread has spent on a processor. The latter hardly
-// depend on what else the machine does, and are the wall's on an idle one as long as one thread does all the work.
+// Seconds since some fixed moment: as the wall shows them, or those that this thread has spent on a processor. The
+// latter hardly depend on what else the machine does, and are the wall's on an idle one as long as one thread does all
+// the work.
 enum class Clock { wall, thread };
 double now(Clock clock);
 
-// Calls `step` once unmeasured (the first touch of its memory), then again and again for about `seconds` of the wall and at
-// least `at_least` times; returns the seconds that each call took on `clock`.
+// Calls `step` once unmeasured (the first touch of its memory), then again and again for about `seconds` of the wall
+// and at least `at_least` times; returns the seconds that each call took on `clock`.
 std::vector<double> time_calls(const std::function<void()>& step, double seconds, std::size_t at_least = 5,
                                Clock clock = Clock::wall);
 

@@ -24,7 +24,8 @@ HWY_INLINE void update(D d, const AdamWArguments& a, std::size_t i, float rate, 
                             hn::Mul(hn::Set(d, static_cast<float>(a.beta1)), hn::LoadU(d, a.first_moment + i)));
   const auto v = hn::MulAdd(hn::Mul(hn::Set(d, static_cast<float>(1.0 - a.beta2)), g), g,
                             hn::Mul(hn::Set(d, static_cast<float>(a.beta2)), hn::LoadU(d, a.second_moment + i)));
-  const auto denominator = hn::MulAdd(hn::Sqrt(v), hn::Set(d, inverse_correction2), hn::Set(d, static_cast<float>(a.eps)));
+  const auto denominator =
+      hn::MulAdd(hn::Sqrt(v), hn::Set(d, inverse_correction2), hn::Set(d, static_cast<float>(a.eps)));
   const auto kept = hn::Mul(hn::LoadU(d, a.parameters + i), hn::Set(d, static_cast<float>(1.0 - a.lr * a.decay)));
   hn::StoreU(m, d, a.first_moment + i);
   hn::StoreU(v, d, a.second_moment + i);

@@ -35,7 +35,8 @@ HWY_INLINE ComplexVector add_product(const ComplexVector& sum, const ComplexVect
 }
 
 // sum + conj(a) * b
-HWY_INLINE ComplexVector add_conjugate_product(const ComplexVector& sum, const ComplexVector& a, const ComplexVector& b) {
+HWY_INLINE ComplexVector add_conjugate_product(const ComplexVector& sum, const ComplexVector& a,
+                                               const ComplexVector& b) {
   return {hn::MulAdd(a.im, b.im, hn::MulAdd(a.re, b.re, sum.re)),
           hn::NegMulAdd(a.im, b.re, hn::MulAdd(a.re, b.im, sum.im))};
 }

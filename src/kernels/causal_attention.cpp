@@ -8,9 +8,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/causal_attention.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include <hwy/foreach_target.h>  // before all others of the library
+
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 #include "kernels/matmul-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,8 +21,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 namespace {
 
-// Rows of scores are filled up to whole vectors. What lies after `count`, a row's own token, may be anything before the softmax
-// and is zero after it.
+// Rows of scores are filled up to whole vectors. What lies after `count`, a row's own token, may be anything before the
+// softmax and is zero after it.
 
 // z[0, count) <- exp(z - shift), z[count, padded) <- 0; returns the sum.
 float exponentials(float* z, std::size_t count, std::size_t padded, float shift) {
@@ -52,7 +53,8 @@ float largest(const float* z, std::size_t count) {
 
 void multiply(float* z, std::size_t count, float factor) {
   const MatmulFloats d;
-  for (std::size_t u = 0; u < count; u += kMatmulLanes) hn::Store(hn::Mul(hn::Load(d, z + u), hn::Set(d, factor)), d, z + u);
+  for (std::size_t u = 0; u < count; u += kMatmulLanes)
+    hn::Store(hn::Mul(hn::Load(d, z + u), hn::Set(d, factor)), d, z + u);
 }
 
 // p is zero from `count` on.
@@ -106,7 +108,10 @@ constexpr std::size_t kBlock = 32;
 struct Block {
   std::size_t first, rows, columns, width;  // width: columns, filled up to whole vectors
   Block(const Queries& queries, std::size_t begin)
-      : first(begin), rows(std::min(kBlock, queries.end - begin)), columns(queries.past(first + rows - 1)), width(whole_vectors(columns)) {}
+      : first(begin),
+        rows(std::min(kBlock, queries.end - begin)),
+        columns(queries.past(first + rows - 1)),
+        width(whole_vectors(columns)) {}
 };
 
 // Scores of a block -> probabilities; what lies after a row's own token becomes zero.
@@ -124,8 +129,8 @@ void softmax_block(float* scores, const Block& block, const Queries& queries, fl
 // The same from the known log-sums, and the gradient of the scores in place of that of the probabilities.
 // A row of that gradient sums to zero. The mean that makes it so is taken over the probabilities as they came
 // out here, which do not sum to one exactly: what a key shared by all tokens receives is then rounding alone.
-void gradient_block(float* scores, float* dp, const Block& block, const Queries& queries, const float* lse, std::size_t lse_stride,
-                    float scale) {
+void gradient_block(float* scores, float* dp, const Block& block, const Queries& queries, const float* lse,
+                    std::size_t lse_stride, float scale) {
   for (std::size_t r = 0; r < block.rows; ++r) {
     const std::size_t past = queries.past(block.first + r);
     float *p = scores + r * block.width, *gradient = dp + r * block.width;
@@ -163,16 +168,18 @@ void attention_forward(const AttentionInput& in, float* out, float* lse) {
       values.pack(in.v.data + queries.start * in.v.stride + h * in.d, in.v.stride);
       for (std::size_t first = queries.begin; first < queries.end; first += kBlock) {
         const Block block(queries, first);
-        multiply({in.q.data + first * in.q.stride + h * in.d, in.q.stride, 1}, block.rows, {keys, in.d, block.width}, scores.get(),
-                 block.width);
+        multiply({in.q.data + first * in.q.stride + h * in.d, in.q.stride, 1}, block.rows, {keys, in.d, block.width},
+                 scores.get(), block.width);
         softmax_block(scores.get(), block, queries, lse + h, in.H);
-        multiply({scores.get(), block.width, 1}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d, D);
+        multiply({scores.get(), block.width, 1}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d,
+                 D);
       }
     }
   });
 }
 
-void attention_backward(const AttentionInput& in, const float* lse, const float* dout, const AttentionGradients& gradients) {
+void attention_backward(const AttentionInput& in, const float* lse, const float* dout,
+                        const AttentionGradients& gradients) {
   const std::size_t D = in.H * in.d, scores_size = kBlock * whole_vectors(in.L);
   const auto scores = aligned_floats(scores_size), dp = aligned_floats(scores_size);
   Panels keys(in.d, in.L), values(in.d, in.L), key_rows(in.L, in.d), query_rows(kBlock, in.d), dout_rows(kBlock, in.d);
@@ -198,9 +205,11 @@ void attention_backward(const AttentionInput& in, const float* lse, const float*
         multiply({dy, D, 1}, block.rows, {values, in.d, block.width}, dp.get(), block.width);
         gradient_block(scores.get(), dp.get(), block, queries, lse + h, in.H, in.scale);
         dout_rows.pack_rows(dy, D, block.rows);
-        multiply({scores.get(), 1, block.width}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv, add);
+        multiply({scores.get(), 1, block.width}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv,
+                 add);
         query_rows.pack_rows(q, in.q.stride, block.rows);
-        multiply({dp.get(), 1, block.width}, block.columns, {query_rows, block.rows, in.d}, dk, gradients.stride_kv, add);
+        multiply({dp.get(), 1, block.width}, block.columns, {query_rows, block.rows, in.d}, dk, gradients.stride_kv,
+                 add);
         multiply({dp.get(), block.width, 1}, block.rows, {key_rows, block.columns, in.d},
                  gradients.dq + block.first * gradients.stride_q + h * in.d, gradients.stride_q);
       }
@@ -222,7 +231,8 @@ void causal_attention(const AttentionInput& in, float* out, float* lse) {
   HWY_DYNAMIC_DISPATCH(attention_forward)(in, out, lse);
 }
 
-void causal_attention_backward(const AttentionInput& in, const float* lse, const float* dout, const AttentionGradients& gradients) {
+void causal_attention_backward(const AttentionInput& in, const float* lse, const float* dout,
+                               const AttentionGradients& gradients) {
   if (use_reference()) return causal_attention_backward_reference(in, lse, dout, gradients);
   HWY_DYNAMIC_DISPATCH(attention_backward)(in, lse, dout, gradients);
 }

@@ -68,7 +68,8 @@ void causal_attention_backward_reference(const AttentionInput& in, const float* 
       }
     }
   });
-  for (std::size_t i = 0; i < dq.size(); ++i) gradients.dq[i / D * gradients.stride_q + i % D] = static_cast<float>(dq[i]);
+  for (std::size_t i = 0; i < dq.size(); ++i)
+    gradients.dq[i / D * gradients.stride_q + i % D] = static_cast<float>(dq[i]);
   for (std::size_t i = 0; i < dk.size(); ++i) {
     const std::size_t to = i / D * gradients.stride_kv + i % D;
     gradients.dk[to] = static_cast<float>(dk[i]);

@@ -34,20 +34,23 @@ HWY_INLINE void for_elements(std::size_t count, Visit visit) {
 }
 
 void scale(const float* x, float by, std::size_t count, float* to) {
-  for_elements(count, [=](auto d, std::size_t i) { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, by)), d, to + i); });
+  for_elements(count,
+               [=](auto d, std::size_t i) { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, by)), d, to + i); });
 }
 
 void multiply_elements(const float* x, const float* y, std::size_t count, float* to) {
-  for_elements(count, [=](auto d, std::size_t i) { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, to + i); });
+  for_elements(
+      count, [=](auto d, std::size_t i) { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, to + i); });
 }
 
 void add_elements(const float* x, std::size_t count, float* to) {
-  for_elements(count, [=](auto d, std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, to + i)), d, to + i); });
+  for_elements(
+      count, [=](auto d, std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, to + i)), d, to + i); });
 }
 
 // to [rows, columns] <- by[r] * from
-void scale_rows(const float* from, std::size_t from_stride, const float* by, std::size_t rows, std::size_t columns, float* to,
-                std::size_t stride) {
+void scale_rows(const float* from, std::size_t from_stride, const float* by, std::size_t rows, std::size_t columns,
+                float* to, std::size_t stride) {
   for (std::size_t r = 0; r < rows; ++r) scale(from + r * from_stride, by[r], columns, to + r * stride);
 }
 
@@ -67,8 +70,8 @@ float dot(const float* a, const float* b, std::size_t count) {
 // The decays of one head in one chunk.
 struct ChunkDecay {
   std::size_t steps = 0;
-  alignas(64) float since_start[kChunk] = {};  // exp(l[t])
-  alignas(64) float to_end[kChunk] = {};       // exp(l[end] - l[t])
+  alignas(64) float since_start[kChunk] = {};       // exp(l[t])
+  alignas(64) float to_end[kChunk] = {};            // exp(l[end] - l[t])
   alignas(64) float between[kChunk * kChunk] = {};  // exp(l[t] - l[s]) for s <= t, else 0
 
   float whole() const { return since_start[steps - 1]; }
@@ -107,7 +110,7 @@ struct Tokens {
   const float* queries(std::size_t group) const { return in.q[first] + group * in.K; }
   const float* keys(std::size_t group) const { return in.k[first] + group * in.K; }
   const float* values(std::size_t h) const { return in.v[first] + h * in.V; }
-  std::size_t output(std::size_t h) const { return (first * in.H + h) * in.V; }        // in o
+  std::size_t output(std::size_t h) const { return (first * in.H + h) * in.V; }             // in o
   std::size_t key_place(std::size_t group) const { return (first * in.G + group) * in.K; }  // in dq and dk
 };
 
@@ -120,8 +123,8 @@ struct Scores {
 void score(const Tokens& tokens, std::size_t group, Panels& keys, Scores& to) {
   keys.pack_transposed(tokens.keys(group), tokens.in.k.stride);
   for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
-    multiply_panel({tokens.queries(group), tokens.in.q.stride, 1}, tokens.steps, keys.panel(s), tokens.in.K, to.values + s, kChunk, false,
-                   std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
+    multiply_panel({tokens.queries(group), tokens.in.q.stride, 1}, tokens.steps, keys.panel(s), tokens.in.K,
+                   to.values + s, kChunk, false, std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
 }
 
 // --- forward
@@ -149,8 +152,8 @@ void forward_head(const Tokens& tokens, std::size_t group, std::size_t h, Forwar
   S.scale(work.decay.whole());
   work.values.scale_rows(work.decay.to_end);
   for (std::size_t n = 0; n < in.V; n += kPanelColumns)
-    multiply_panel({tokens.keys(group), 1, in.k.stride}, in.K, work.values.panel(n), tokens.steps, S.row(n, 0), kPanelColumns, true,
-                   kPanelColumns);
+    multiply_panel({tokens.keys(group), 1, in.k.stride}, in.K, work.values.panel(n), tokens.steps, S.row(n, 0),
+                   kPanelColumns, true, kPanelColumns);
 }
 
 // --- backward
@@ -169,7 +172,7 @@ struct BackwardWork {
         dq(aligned_floats(steps * in.K)) {}
   std::size_t steps;
   Panels keys, key_rows, query_rows;          // of the group
-  Panels values, d_o, state, state_columns;  // of the head
+  Panels values, d_o, state, state_columns;   // of the head
   hwy::AlignedFreeUniquePtr<float[]> scaled;  // [steps, V]
   hwy::AlignedFreeUniquePtr<float[]> dq;      // [steps, K]
   Scores raw, weighted, gradient, all_gradients;
@@ -177,7 +180,8 @@ struct BackwardWork {
 };
 
 // The gradient of l, but for what flows through the next state: o[t] grows with l[t], what k[t] gives shrinks with it.
-void decay_gradient(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* dv, float* dl) {
+void decay_gradient(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* dv,
+                    float* dl) {
   const GatedScanInput& in = tokens.in;
   alignas(64) float given[kChunk] = {};
   for (std::size_t t = 0; t < tokens.steps; ++t) {
@@ -193,9 +197,10 @@ void decay_gradient(const Tokens& tokens, std::size_t group, std::size_t h, Back
   for (std::size_t t = 0; t < tokens.steps; ++t) dl[t] -= given[t];
 }
 
-// S is the state before the chunk, `next` the one behind it (nullptr: none follows), dS [K, V] the gradient of that one.
-void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S, const float* next,
-                   float* dS, const float* all_d_o, const GatedScanGradients& out) {
+// S is the state before the chunk, `next` the one behind it (nullptr: none follows), dS [K, V] the gradient of that
+// one.
+void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S,
+                   const float* next, float* dS, const float* all_d_o, const GatedScanGradients& out) {
   const GatedScanInput& in = tokens.in;
   const std::size_t row = in.H * in.V, key_row = in.G * in.K;
   const float* d_o = all_d_o + tokens.output(h);
@@ -244,9 +249,11 @@ void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work,
   const GatedScanInput& in = tokens.in;
   const std::size_t key_row = in.G * in.K;
   work.key_rows.pack(tokens.keys(group), in.k.stride);
-  multiply({work.all_gradients.values, kChunk, 1}, tokens.steps, work.key_rows, out.dq + tokens.key_place(group), key_row, true);
+  multiply({work.all_gradients.values, kChunk, 1}, tokens.steps, work.key_rows, out.dq + tokens.key_place(group),
+           key_row, true);
   work.query_rows.pack(tokens.queries(group), in.q.stride);
-  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, work.query_rows, out.dk + tokens.key_place(group), key_row, true);
+  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, work.query_rows, out.dk + tokens.key_place(group),
+           key_row, true);
 }
 
 // The work of whole chunks, and of a last one that is shorter.
@@ -286,7 +293,8 @@ void chunked_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
     }
 }
 
-void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
+void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                                const GatedScanGradients& out) {
   Works<BackwardWork> works(in);
   const std::size_t heads = in.H / in.G, chunks = chunks_of(in), state = in.K * in.V;
   const auto dS = aligned_floats(heads * state);
@@ -303,7 +311,8 @@ void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoin
         for (std::size_t i = 0; i < heads; ++i) {
           const std::size_t h = group * heads + i;
           const float* S = checkpoints + ((b * in.H + h) * chunks + c) * state;
-          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS.get() + i * state, d_o, out);
+          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS.get() + i * state, d_o,
+                        out);
         }
         backward_group(tokens, group, work, out);
       }
@@ -327,7 +336,8 @@ void chunked_scan(const GatedScanInput& in, float* o, float* checkpoints) {
   HWY_DYNAMIC_DISPATCH(chunked_scan_simd)(in, o, checkpoints);
 }
 
-void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
+void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                           const GatedScanGradients& out) {
   HWY_DYNAMIC_DISPATCH(chunked_scan_backward_simd)(in, checkpoints, d_o, out);
 }
 

@@ -1,5 +1,5 @@
-// The chunked form of gated_scan (gated_scan.h) for decays that all keys of a head share: matrix products over chunks of
-// kGatedScanChunk tokens instead of a token after the other.
+// The chunked form of gated_scan (gated_scan.h) for decays that all keys of a head share: matrix products over chunks
+// of kGatedScanChunk tokens instead of a token after the other.
 //
 // With l[t] the sum of the log decays of a chunk up to t, and S the state before it,
 //   o[t] = exp(l[t]) S^T q[t] + sum_{s <= t} exp(l[t] - l[s]) (q[t] . k[s]) v[s]
@@ -16,6 +16,7 @@ std::size_t chunked_scan_checkpoint_size(const GatedScanInput& in);
 
 // checkpoints may be nullptr.
 void chunked_scan(const GatedScanInput& in, float* o, float* checkpoints);
-void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out);
+void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                           const GatedScanGradients& out);
 
 }  // namespace mneme::kernels

@@ -27,8 +27,12 @@ struct ComplexVector {
   TransformVector re, im;
 };
 
-HWY_INLINE ComplexVector operator+(ComplexVector a, ComplexVector b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
-HWY_INLINE ComplexVector operator-(ComplexVector a, ComplexVector b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
+HWY_INLINE ComplexVector operator+(ComplexVector a, ComplexVector b) {
+  return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)};
+}
+HWY_INLINE ComplexVector operator-(ComplexVector a, ComplexVector b) {
+  return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)};
+}
 HWY_INLINE ComplexVector operator*(ComplexVector a, ComplexVector b) {
   return {hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)), hn::MulAdd(a.re, b.im, hn::Mul(a.im, b.re))};
 }
@@ -73,7 +77,9 @@ HWY_INLINE Quarters backward_four(Quarters x) {
   return {even + odd, across + turned, even - odd, across - turned};
 }
 
-HWY_INLINE Quarters load_four(ComplexColumn x, std::size_t j, std::size_t q) { return {x[j], x[j + q], x[j + 2 * q], x[j + 3 * q]}; }
+HWY_INLINE Quarters load_four(ComplexColumn x, std::size_t j, std::size_t q) {
+  return {x[j], x[j + q], x[j + 2 * q], x[j + 3 * q]};
+}
 
 HWY_INLINE void store_four(ComplexColumn x, std::size_t j, std::size_t q, Quarters y) {
   x.set(j, y.a0);

@@ -41,7 +41,8 @@ struct DeltaRows {
 float delta_direction(const float* x, std::size_t size, bool normalise, float factor, float* y) {
   const float inverse = normalise ? 1.0F / std::sqrt(row_dot(DeltaFloats(), x, x, size) + 1e-6F) : 1.0F;
   const float by = inverse * factor;
-  for_row(size, [=](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, by)), d, y + i); });
+  for_row(size,
+          [=](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, by)), d, y + i); });
   return inverse;
 }
 
@@ -58,7 +59,8 @@ void delta_pull_back(const float* y, const float* dy, std::size_t size, bool nor
 
 void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& out) {
   const auto& s = in.shape;
-  const std::size_t lanes = hn::Lanes(DeltaFloats()), stride = whole_vectors(s.V, lanes), Kp = whole_vectors(s.K, lanes);
+  const std::size_t lanes = hn::Lanes(DeltaFloats()), stride = whole_vectors(s.V, lanes),
+                    Kp = whole_vectors(s.K, lanes);
   RowScratch scratch(s.K * stride + 3 * Kp + 3 * stride);
   float *S = scratch.take(s.K * stride), *k = scratch.take(Kp), *k_before = scratch.take(Kp), *q = scratch.take(Kp);
   float *step = scratch.take(stride), *Sk = scratch.take(stride), *Sq = scratch.take(stride);
@@ -75,7 +77,7 @@ void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& 
           delta_direction(in.k + at * s.K, s.K, in.normalise, 1.0F, k);
           if (read) delta_direction(in.q + rows.token(t) * s.K, s.K, in.normalise, in.scale, q);
           delta_sweep(DeltaAdvance{s.K, stride, S, rows.decay(t, j), k_before, step, k, q, Sk, Sq}, read,
-                in.g != nullptr && j == 0);
+                      in.g != nullptr && j == 0);
           if (out.states != nullptr && j == 0 && t % s.chunk() == 0)
             for (std::size_t i = 0; i < s.K; ++i)
               std::memcpy(out.states + rows.state(t / s.chunk()) + i * s.V, S + i * stride, s.V * sizeof(float));
@@ -102,10 +104,10 @@ void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& 
 
 // What the backward pass keeps of the sub-steps of one chunk.
 struct DeltaChunk {
-  float* states;    // [sub-steps, K, stride]: before each sub-step, after its decay
-  float* k;         // [sub-steps, Kp]
-  float* inverse;   // [sub-steps] of k
-  float* steps;     // [sub-steps, stride]: beta * error
+  float* states;   // [sub-steps, K, stride]: before each sub-step, after its decay
+  float* k;        // [sub-steps, Kp]
+  float* inverse;  // [sub-steps] of k
+  float* steps;    // [sub-steps, stride]: beta * error
 };
 
 // Rebuilds the chunk of `count` sub-steps that starts at token `start`.
@@ -142,12 +144,13 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
   const std::size_t lanes = hn::Lanes(d), stride = whole_vectors(s.V, lanes), Kp = whole_vectors(s.K, lanes);
   const std::size_t most = s.chunk() * s.n, matrix = s.K * stride;
   RowScratch scratch((most + 1) * matrix + most * (Kp + stride) + whole_vectors(most, lanes) + 2 * Kp * lanes + 3 * Kp +
-                       3 * stride + lanes);
+                     3 * stride + lanes);
   const DeltaChunk chunk{scratch.take(most * matrix), scratch.take(most * Kp), scratch.take(most),
                          scratch.take(most * stride)};
   float *dS = scratch.take(matrix), *dk_partial = scratch.take(Kp * lanes), *dq_partial = scratch.take(Kp * lanes);
   float *q = scratch.take(Kp), *dk = scratch.take(Kp), *dq = scratch.take(Kp);
-  float *dO = scratch.take(stride), *dstep = scratch.take(stride), *de = scratch.take(stride), *dg = scratch.take(lanes);
+  float *dO = scratch.take(stride), *dstep = scratch.take(stride), *de = scratch.take(stride),
+        *dg = scratch.take(lanes);
 
   for (std::size_t b = 0; b < s.B; ++b)
     for (std::size_t h = 0; h < s.H; ++h) {
@@ -172,9 +175,9 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
           std::memcpy(out.dv + at * s.V, de, s.V * sizeof(float));
 
           std::fill(dg, dg + lanes, 0.0F);
-          delta_sweep(DeltaRetreatError{s.K, stride, chunk.states + m * matrix, dS, rows.decay(t, j), k, de, dO, dk_partial,
-                                  dq_partial, dg},
-                read, decays);
+          delta_sweep(DeltaRetreatError{s.K, stride, chunk.states + m * matrix, dS, rows.decay(t, j), k, de, dO,
+                                        dk_partial, dq_partial, dg},
+                      read, decays);
           if (decays) out.dg[rows.token(t)] = hn::GetLane(hn::SumOfLanes(d, hn::LoadU(d, dg)));
           row_sums(d, dk_partial, s.K, dk);
           if (read) {
@@ -206,7 +209,8 @@ void delta_rule_forward(const DeltaRuleInputs& inputs, const DeltaRuleOutputs& o
   HWY_DYNAMIC_DISPATCH(delta_rule_forward_simd)(inputs, outputs);
 }
 
-void delta_rule_backward(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved, const DeltaRuleGradients& gradients) {
+void delta_rule_backward(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved,
+                         const DeltaRuleGradients& gradients) {
   if (use_reference()) return delta_rule_backward_reference(inputs, saved, gradients);
   HWY_DYNAMIC_DISPATCH(delta_rule_backward_simd)(inputs, saved, gradients);
 }

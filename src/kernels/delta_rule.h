@@ -47,7 +47,8 @@ struct DeltaRuleGradients {
 };
 
 void delta_rule_forward(const DeltaRuleInputs& inputs, const DeltaRuleOutputs& outputs);
-void delta_rule_backward(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved, const DeltaRuleGradients& gradients);
+void delta_rule_backward(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved,
+                         const DeltaRuleGradients& gradients);
 
 // Plain recurrences in double that keep every state; `errors` and `states` are neither written nor read.
 void delta_rule_forward_reference(const DeltaRuleInputs& inputs, const DeltaRuleOutputs& outputs);

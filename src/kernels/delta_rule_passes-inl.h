@@ -157,10 +157,14 @@ HWY_INLINE void delta_all_columns(const Pass& pass) {
 // Runs a pass over all columns, four vectors at a time where possible.
 template <class Pass>
 void delta_sweep(const Pass& pass, bool read, bool decay) {
-  if (read && decay) delta_all_columns<true, true>(pass);
-  else if (read) delta_all_columns<true, false>(pass);
-  else if (decay) delta_all_columns<false, true>(pass);
-  else delta_all_columns<false, false>(pass);
+  if (read && decay)
+    delta_all_columns<true, true>(pass);
+  else if (read)
+    delta_all_columns<true, false>(pass);
+  else if (decay)
+    delta_all_columns<false, true>(pass);
+  else
+    delta_all_columns<false, false>(pass);
 }
 
 }  // namespace mneme::kernels::HWY_NAMESPACE

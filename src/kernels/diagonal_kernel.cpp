@@ -77,8 +77,7 @@ void diagonal_kernel_simd(const DiagonalKernelArguments& a) {
       }
     }
     for (std::size_t j = 0; j < L; ++j)
-      for (std::size_t i = 0; i < count; ++i)
-        a.kernel[j * H + h + i] = static_cast<float>(2.0 * sums[j * lanes + i]);
+      for (std::size_t i = 0; i < count; ++i) a.kernel[j * H + h + i] = static_cast<float>(2.0 * sums[j * lanes + i]);
   }
 }
 

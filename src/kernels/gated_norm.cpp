@@ -76,7 +76,8 @@ HWY_INLINE void retreat(const GatedNorm& in, const GatedNormGradients& to, std::
   const float* weight = in.weight && !in.shared_weight ? in.weight + p * C : in.weight;
   if (!in.shared_weight) dweight += p * C;
   if (gated)
-    for_row(C, [&](auto d, std::size_t c) { silu_and_slope(d, in.gate[t] + p * C + c, rows.silu + c, rows.slope + c); });
+    for_row(C,
+            [&](auto d, std::size_t c) { silu_and_slope(d, in.gate[t] + p * C + c, rows.silu + c, rows.slope + c); });
   const float* u = x;
   if (before) {
     for_row(C, [&](auto d, std::size_t c) {
@@ -142,7 +143,8 @@ void gated_norm_backward(const GatedNorm& in, const GatedNormGradients& gradient
   if (use_reference()) return gated_norm_backward_reference(in, gradients);
   std::vector<double> totals(in.weight_size(), 0.0);
   HWY_DYNAMIC_DISPATCH(gated_norm_backward_simd)(in, gradients, totals.data());
-  if (in.weight) std::transform(totals.begin(), totals.end(), gradients.dweight, [](double x) { return static_cast<float>(x); });
+  if (in.weight)
+    std::transform(totals.begin(), totals.end(), gradients.dweight, [](double x) { return static_cast<float>(x); });
 }
 
 }  // namespace mneme::kernels

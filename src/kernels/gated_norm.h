@@ -2,8 +2,8 @@
 //
 //   gate behind:  y = n(x) * weight * silu(g)          n(u)[c] = u[c] / sqrt(mean_c u[c]^2 + eps), over each part alone
 //   gate before:  y = n(x * silu(g)) * weight          without g: y = n(x) * weight
-// x, y, dx, dy, dgate [T, P, C], contiguous; the gate has P * C floats a token, at any stride; weight [C], shared by the
-// parts, or [P, C], or null. float32. Outputs are overwritten and must not alias inputs. Tokens are independent;
+// x, y, dx, dy, dgate [T, P, C], contiguous; the gate has P * C floats a token, at any stride; weight [C], shared by
+// the parts, or [P, C], or null. float32. Outputs are overwritten and must not alias inputs. Tokens are independent;
 // dweight sums tokens in order, 64 of them in float32 and those sums in double.
 #pragma once
 

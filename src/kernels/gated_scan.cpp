@@ -25,7 +25,13 @@ constexpr std::size_t kChunk = kGatedScanChunk;
 // One head of one chunk of tokens, rows padded with zeros.
 struct HeadRows {
   explicit HeadRows(const GatedScanInput& in)
-      : Kp(padded(in.K)), Vp(padded(in.V)), q(kChunk * Kp), k(kChunk * Kp), a(kChunk * Kp), v(kChunk * Vp), o(kChunk * Vp) {}
+      : Kp(padded(in.K)),
+        Vp(padded(in.V)),
+        q(kChunk * Kp),
+        k(kChunk * Kp),
+        a(kChunk * Kp),
+        v(kChunk * Vp),
+        o(kChunk * Vp) {}
 
   void load(const GatedScanInput& in, std::size_t h, std::size_t first, std::size_t steps) {
     const std::size_t group = h / (in.H / in.G) * in.K;
@@ -44,8 +50,10 @@ struct HeadRows {
   void load_decay(const GatedScanInput& in, std::size_t h, std::size_t group, std::size_t row, float* to) {
     const Floats d;
     if (in.decay == Decay::none) return std::fill_n(to, in.K, 1.0F), void();
-    if (in.decay == Decay::channel) std::memcpy(to, in.g[row] + group, in.K * sizeof(float));
-    else std::fill_n(to, in.K, in.decay == Decay::head ? in.g[row][h] : in.g.data[h]);
+    if (in.decay == Decay::channel)
+      std::memcpy(to, in.g[row] + group, in.K * sizeof(float));
+    else
+      std::fill_n(to, in.K, in.decay == Decay::head ? in.g[row][h] : in.g.data[h]);
     for (std::size_t i = 0; i < Kp; i += hn::Lanes(d)) hn::Store(decay_exp(d, hn::Load(d, to + i)), d, to + i);
   }
 };
@@ -96,9 +104,12 @@ void gated_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
         std::memcpy(rows.o.data(), rows.v.data(), steps * Vp * sizeof(float));
         for (std::size_t j = 0; j < Vp;) {
           const std::size_t left = (Vp - j) / lanes;
-          if (left >= 4) forward_columns<4>(rows, in.K, S + j, rows.o + j, steps), j += 4 * lanes;
-          else if (left >= 2) forward_columns<2>(rows, in.K, S + j, rows.o + j, steps), j += 2 * lanes;
-          else forward_columns<1>(rows, in.K, S + j, rows.o + j, steps), j += lanes;
+          if (left >= 4)
+            forward_columns<4>(rows, in.K, S + j, rows.o + j, steps), j += 4 * lanes;
+          else if (left >= 2)
+            forward_columns<2>(rows, in.K, S + j, rows.o + j, steps), j += 2 * lanes;
+          else
+            forward_columns<1>(rows, in.K, S + j, rows.o + j, steps), j += lanes;
         }
         for (std::size_t t = 0; t < steps; ++t)
           std::memcpy(o + ((first + t) * in.H + h) * in.V, rows.o + t * Vp, in.V * sizeof(float));
@@ -110,7 +121,10 @@ void gated_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
 // only dv needs sums across lanes.
 struct BackwardRows {
   explicit BackwardRows(const HeadRows& rows)
-      : dq(kChunk * rows.Kp), dk(kChunk * rows.Kp), dg(kChunk * rows.Kp), dv(kChunk * rows.Vp),
+      : dq(kChunk * rows.Kp),
+        dk(kChunk * rows.Kp),
+        dg(kChunk * rows.Kp),
+        dv(kChunk * rows.Vp),
         history((kChunk + 1) * rows.Vp * 2 * kMaxLanes) {}
   AlignedFloats dq, dk, dg, dv;
   AlignedFloats history;  // the states of one block of keys before each token
@@ -203,8 +217,8 @@ void backward_keys(const HeadRows& rows, BackwardRows& work, float* dS, std::siz
 }
 
 template <std::size_t W>
-void backward_block(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work, const float* checkpoint, float* dS,
-                    std::size_t i0, std::size_t steps) {
+void backward_block(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work, const float* checkpoint,
+                    float* dS, std::size_t i0, std::size_t steps) {
   const std::size_t width = W * hn::Lanes(Floats());
   const bool decay = in.decay == Decay::head || in.decay == Decay::channel;
   std::fill_n(work.history.data(), rows.Vp * width, 0.0F);
@@ -254,8 +268,10 @@ void gated_scan_backward_simd(const GatedScanInput& in, const float* checkpoints
           std::memcpy(rows.o + t * rows.Vp, d_o + ((first + t) * in.H + h) * in.V, in.V * sizeof(float));
         std::fill_n(work.dv.data(), steps * rows.Vp, 0.0F);
         for (std::size_t i = 0; i < rows.Kp;) {
-          if ((rows.Kp - i) / lanes >= 2) backward_block<2>(in, rows, work, checkpoint, dS.data(), i, steps), i += 2 * lanes;
-          else backward_block<1>(in, rows, work, checkpoint, dS.data(), i, steps), i += lanes;
+          if ((rows.Kp - i) / lanes >= 2)
+            backward_block<2>(in, rows, work, checkpoint, dS.data(), i, steps), i += 2 * lanes;
+          else
+            backward_block<1>(in, rows, work, checkpoint, dS.data(), i, steps), i += lanes;
         }
         store_gradients(in, rows, work, out, h, first, steps);
       }

@@ -42,7 +42,8 @@ std::size_t gated_scan_checkpoint_size(const GatedScanInput& in);
 
 // o is [B, L, H, V]. checkpoints may be nullptr if there will be no backward pass.
 void gated_scan(const GatedScanInput& in, float* o, float* checkpoints);
-void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out);
+void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                         const GatedScanGradients& out);
 
 void gated_scan_reference(const GatedScanInput& in, float* o);
 void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, const GatedScanGradients& out);

@@ -51,7 +51,8 @@ void gated_scan_reference(const GatedScanInput& in, float* o) {
 
 void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, const GatedScanGradients& out) {
   const std::size_t rows = in.B * in.L, size = in.K * in.V;
-  std::vector<double> dq(rows * in.G * in.K, 0.0), dk(dq.size(), 0.0), dchannel(dq.size(), 0.0), dhead(rows * in.H, 0.0);
+  std::vector<double> dq(rows * in.G * in.K, 0.0), dk(dq.size(), 0.0), dchannel(dq.size(), 0.0),
+      dhead(rows * in.H, 0.0);
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t h = 0; h < in.H; ++h) {
       const std::size_t group = h / (in.H / in.G);

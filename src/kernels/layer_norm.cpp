@@ -54,7 +54,8 @@ void layer_norm_simd(const LayerNorm& norm, const float* a, const float* b, floa
   for (std::size_t t = 0; t < norm.T; ++t, a += norm.D, y += norm.D) {
     const float* row = a;
     if (b) {
-      for_row(norm.D, [&](auto d, std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, r + i); });
+      for_row(norm.D,
+              [&](auto d, std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, r + i); });
       row = r;
       b += norm.D;
       r += norm.D;
@@ -86,7 +87,8 @@ void layer_norm_backward_simd(const LayerNorm& norm, const float* r, const float
     const float along = row_dot(hn::ScalableTag<float>(), dn, n, D) / static_cast<float>(D);
     for_row(D, [&](auto d, std::size_t i) {
       const auto centred = hn::Sub(hn::LoadU(d, dn + i), hn::Set(d, mean));
-      auto gradient = hn::Mul(hn::NegMulAdd(hn::LoadU(d, n + i), hn::Set(d, along), centred), hn::Set(d, moments.scale));
+      auto gradient =
+          hn::Mul(hn::NegMulAdd(hn::LoadU(d, n + i), hn::Set(d, along), centred), hn::Set(d, moments.scale));
       if (through) gradient = hn::Add(gradient, hn::LoadU(d, through + i));
       hn::StoreU(gradient, d, dr + i);
     });
@@ -108,8 +110,8 @@ void layer_norm(const LayerNorm& norm, const float* a, const float* b, float* r,
   HWY_DYNAMIC_DISPATCH(layer_norm_simd)(norm, a, b, r, y);
 }
 
-void layer_norm_backward(const LayerNorm& norm, const float* r, const float* dy, const float* through, float* dr, float* dweight,
-                         float* dbias) {
+void layer_norm_backward(const LayerNorm& norm, const float* r, const float* dy, const float* through, float* dr,
+                         float* dweight, float* dbias) {
   if (use_reference()) return layer_norm_backward_reference(norm, r, dy, through, dr, dweight, dbias);
   HWY_DYNAMIC_DISPATCH(layer_norm_backward_simd)(norm, r, dy, through, dr, dweight, dbias);
 }

@@ -30,8 +30,8 @@ void layer_norm_reference(const LayerNorm& norm, const float* a, const float* b,
   }
 }
 
-void layer_norm_backward_reference(const LayerNorm& norm, const float* r, const float* dy, const float* through, float* dr,
-                                   float* dweight, float* dbias) {
+void layer_norm_backward_reference(const LayerNorm& norm, const float* r, const float* dy, const float* through,
+                                   float* dr, float* dweight, float* dbias) {
   const auto D = static_cast<double>(norm.D);
   for (std::size_t t = 0; t < norm.T; ++t) {
     const std::size_t at = t * norm.D;

@@ -52,7 +52,8 @@ bool is_large(const LinearShape& s) { return s.in * s.out > 131072; }
 void gemm(CBLAS_TRANSPOSE a_as, CBLAS_TRANSPOSE b_as, std::size_t m, std::size_t n, std::size_t k, const float* a,
           const float* b, float beta, float* c) {
   const auto M = static_cast<int>(m), N = static_cast<int>(n), K = static_cast<int>(k);
-  cblas_sgemm(CblasRowMajor, a_as, b_as, M, N, K, 1, a, a_as == CblasTrans ? M : K, b, b_as == CblasTrans ? K : N, beta, c, N);
+  cblas_sgemm(CblasRowMajor, a_as, b_as, M, N, K, 1, a, a_as == CblasTrans ? M : K, b, b_as == CblasTrans ? K : N, beta,
+              c, N);
 }
 
 void linear_large(const LinearShape& s, const float* x, const float* weight, const float* bias, float* y) {
@@ -61,7 +62,8 @@ void linear_large(const LinearShape& s, const float* x, const float* weight, con
   gemm(CblasNoTrans, CblasTrans, s.T, s.out, s.in, x, weight, bias ? 1.0F : 0.0F, y);
 }
 
-void linear_backward_large(const LinearShape& s, const float* x, const float* weight, const float* dy, const LinearGradients& to) {
+void linear_backward_large(const LinearShape& s, const float* x, const float* weight, const float* dy,
+                           const LinearGradients& to) {
   if (to.dx) gemm(CblasNoTrans, CblasNoTrans, s.T, s.in, s.out, dy, weight, 0, to.dx);
   if (to.dweight) gemm(CblasTrans, CblasNoTrans, s.out, s.in, s.T, dy, x, 1, to.dweight);
   // What is left is small.

@@ -144,8 +144,7 @@ void long_conv_backward_simd(const LongConvBackwardArguments& a) {
       }
     }
     if (a.dk)
-      for (std::size_t j = 0; j < taps; ++j)
-        std::memcpy(a.dk + j * C + c, dk.step(L - 1 - j), count * sizeof(float));
+      for (std::size_t j = 0; j < taps; ++j) std::memcpy(a.dk + j * C + c, dk.step(L - 1 - j), count * sizeof(float));
   }
   if (a.dk) std::fill(a.dk + taps * C, a.dk + K * C, 0.0F);
 }
@@ -161,8 +160,8 @@ HWY_EXPORT(long_conv_backward_simd);
 
 bool long_conv_is_direct(const LongConvSizes& sizes) {
   // A step of a transform costs about as much as this many multiply-adds; measured at 128 channels with AVX-512, in
-  // batches: a lone sequence, half of a pair, would be better off with direct sums to twice the length. The batch has no
-  // say, so that an example's last bits do not depend on it.
+  // batches: a lone sequence, half of a pair, would be better off with direct sums to twice the length. The batch has
+  // no say, so that an example's last bits do not depend on it.
   constexpr std::size_t kTransformStep = 12;
   const std::size_t taps = std::min(sizes.taps, sizes.length), circle = std::bit_ceil(2 * sizes.length);
   return sizes.length * taps <= kTransformStep * circle * static_cast<std::size_t>(std::bit_width(circle) - 1);

@@ -35,8 +35,8 @@ struct LongConvBackwardArguments {
   float* dk;  // nullptr: not wanted
 };
 
-// Whether these sizes are computed by direct sums: K = L up to 235 steps, and again from 257 to 350 and at 513 to 519, where a
-// transform would be padded to almost twice the length.
+// Whether these sizes are computed by direct sums: K = L up to 235 steps, and again from 257 to 350 and at 513 to 519,
+// where a transform would be padded to almost twice the length.
 bool long_conv_is_direct(const LongConvSizes& sizes);
 
 void long_conv(const LongConvArguments& arguments);

@@ -1,6 +1,6 @@
-// Products of matrices as linear layers make them: one of thousands of rows, the other small enough to be packed into panels,
-// two vectors wide, that stay in the first-level cache. The tall one is read where it is, without packing. Included once per
-// SIMD target.
+// Products of matrices as linear layers make them: one of thousands of rows, the other small enough to be packed into
+// panels, two vectors wide, that stay in the first-level cache. The tall one is read where it is, without packing.
+// Included once per SIMD target.
 //
 // Every element is a sum in the order of k, so a row of a product depends on that row alone, and not on its place.
 #if defined(MNEME_KERNELS_MATMUL_INL) == defined(HWY_TARGET_TOGGLE)
@@ -65,10 +65,12 @@ HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, flo
   HWY_ALIGN float blocks[4 * kMatmulLanes];
   for (std::size_t i = 0; i < kMatmulLanes; i += 4) {
     const float* rows = from + i * from_stride;
-    const auto r0 = hn::LoadU(d, rows), r1 = hn::LoadU(d, rows + from_stride), r2 = hn::LoadU(d, rows + 2 * from_stride),
-               r3 = hn::LoadU(d, rows + 3 * from_stride);
-    const auto a = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1)), b = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3)),
-               e = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1)), f = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    const auto r0 = hn::LoadU(d, rows), r1 = hn::LoadU(d, rows + from_stride),
+               r2 = hn::LoadU(d, rows + 2 * from_stride), r3 = hn::LoadU(d, rows + 3 * from_stride);
+    const auto a = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1)),
+               b = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3)),
+               e = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1)),
+               f = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
     // Four floats of column j now stand together, in block j / 4 of one of these.
     hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, blocks);
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, blocks + kMatmulLanes);
@@ -81,10 +83,12 @@ HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, flo
 }
 
 // N columns, filled up to whole vectors.
-inline constexpr std::size_t whole_vectors(std::size_t N) { return (N + kMatmulLanes - 1) / kMatmulLanes * kMatmulLanes; }
+inline constexpr std::size_t whole_vectors(std::size_t N) {
+  return (N + kMatmulLanes - 1) / kMatmulLanes * kMatmulLanes;
+}
 
-// A matrix b [K, N] in panels of kPanelColumns, the last one filled up with zeros. A panel begins with the row that its sums
-// begin with: zeros, or a bias.
+// A matrix b [K, N] in panels of kPanelColumns, the last one filled up with zeros. A panel begins with the row that its
+// sums begin with: zeros, or a bias.
 class Panels {
  public:
   Panels(std::size_t rows, std::size_t columns)
@@ -121,7 +125,8 @@ class Panels {
         for (; k + kMatmulLanes <= K; k += kMatmulLanes)
           transpose_square(b + n * stride + k, stride, to + k * kPanelColumns, kPanelColumns);
       for (; k < K; ++k)
-        for (std::size_t j = 0; j < kMatmulLanes; ++j) to[k * kPanelColumns + j] = j < count ? b[(n + j) * stride + k] : 0.0F;
+        for (std::size_t j = 0; j < kMatmulLanes; ++j)
+          to[k * kPanelColumns + j] = j < count ? b[(n + j) * stride + k] : 0.0F;
     }
     // A last panel that is less than half full has a vector that no one has written.
     if (N % kPanelColumns != 0 && N % kPanelColumns <= kMatmulLanes)
@@ -153,7 +158,8 @@ class Panels {
   // to[k * stride + n] = b(k, n)
   void unpack(float* to, std::size_t stride) const {
     for (std::size_t n = 0; n < N; n += kPanelColumns)
-      for (std::size_t k = 0; k < K; ++k) copy_floats<kPanelColumns>(row(n, k), std::min(kPanelColumns, N - n), to + k * stride + n);
+      for (std::size_t k = 0; k < K; ++k)
+        copy_floats<kPanelColumns>(row(n, k), std::min(kPanelColumns, N - n), to + k * stride + n);
   }
 
   // Row k of the panel of column n.
@@ -211,8 +217,8 @@ inline constexpr auto kNarrowTiles = tiles_of<1>(std::make_index_sequence<kTileR
 inline constexpr auto kTiles = tiles_of<2>(std::make_index_sequence<kTileRows>());
 
 // c [M, columns] = (or +=) a [M, K] times a panel of which `columns` exist.
-inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_t K, float* c, std::size_t stride, bool add,
-                           std::size_t columns) {
+inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_t K, float* c, std::size_t stride,
+                           bool add, std::size_t columns) {
   const auto& tiles = columns <= kMatmulLanes ? kNarrowTiles : kTiles;
   const std::size_t width = columns <= kMatmulLanes ? kMatmulLanes : kPanelColumns;
   HWY_ALIGN float whole[kTileRows * kPanelColumns];
@@ -224,7 +230,8 @@ inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_
     } else {
       tiles[R - 1](a, panel, K, whole, width, false);
       for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t j = 0; j < columns; ++j) c[r * stride + j] = whole[r * width + j] + (add ? c[r * stride + j] : 0.0F);
+        for (std::size_t j = 0; j < columns; ++j)
+          c[r * stride + j] = whole[r * width + j] + (add ? c[r * stride + j] : 0.0F);
     }
     M -= R;
     a.data += R * a.row;
@@ -236,12 +243,13 @@ inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_
 inline void multiply(Left a, std::size_t M, const Panels& b, float* c, std::size_t stride, bool add = false) {
   for (std::size_t m = 0; m < M; m += kRowBlock)
     for (std::size_t n = 0; n < b.N; n += kPanelColumns)
-      multiply_panel({a.data + m * a.row, a.row, a.column}, std::min(kRowBlock, M - m), b.panel(n), b.K, c + m * stride + n,
-                     stride, add, b.N - n);
+      multiply_panel({a.data + m * a.row, a.row, a.column}, std::min(kRowBlock, M - m), b.panel(n), b.K,
+                     c + m * stride + n, stride, add, b.N - n);
 }
 
 // c [M, N] += the sum over tokens t < b.K of a[t, m] b(t, n); rows of a are `stride_a` floats apart.
-inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t M, const Panels& b, float* c, std::size_t stride) {
+inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t M, const Panels& b, float* c,
+                               std::size_t stride) {
   const auto tile = aligned_floats(kTileRows * b.K);
   for (std::size_t m = 0; m < M; m += kTileRows) {
     // Columns of a, brought together: they are too far apart to be read where they are.
@@ -253,8 +261,8 @@ inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t
 }
 
 // The same for b [T, N] with rows `stride_b` floats apart, which is packed a block of tokens at a time.
-inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t M, const float* b, std::size_t stride_b,
-                               std::size_t N, std::size_t T, float* c, std::size_t stride) {
+inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t M, const float* b,
+                               std::size_t stride_b, std::size_t N, std::size_t T, float* c, std::size_t stride) {
   for (std::size_t t = 0; t < T; t += kTokenBlock) {
     Panels panels(std::min(kTokenBlock, T - t), N);
     panels.pack(b + t * stride_b, stride_b);

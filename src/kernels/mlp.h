@@ -1,8 +1,9 @@
-// mlp: y[t] = W2 gelu(W1 x[t] + b1) + b2 for every token, and its gradients; gelu(h) = h * Phi(h), Phi the normal distribution.
+// mlp: y[t] = W2 gelu(W1 x[t] + b1) + b2 for every token, and its gradients; gelu(h) = h * Phi(h), Phi the normal
+// distribution.
 //
-// x, y [T, D], W1 [H, D], b1 [H], W2 [D, H], b2 [D]; h [T, H] receives W1 x + b1, which is all that backward needs besides x.
-// Tokens pass in blocks, so that what lies between the two products never leaves the cache.
-// backward writes dx and adds to the gradients of weights and biases. float32, contiguous, no overlap.
+// x, y [T, D], W1 [H, D], b1 [H], W2 [D, H], b2 [D]; h [T, H] receives W1 x + b1, which is all that backward needs
+// besides x. Tokens pass in blocks, so that what lies between the two products never leaves the cache. backward writes
+// dx and adds to the gradients of weights and biases. float32, contiguous, no overlap.
 #pragma once
 
 #include <cstddef>

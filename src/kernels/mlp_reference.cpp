@@ -27,7 +27,8 @@ void mlp_reference(const Mlp& in, float* h, float* y) {
 
 void mlp_backward_reference(const Mlp& in, const float* h, const float* dy, const MlpGradients& to) {
   std::vector<float> dh(in.T * in.H);
-  linear_backward_reference({in.T, in.H, in.D}, gelu(h, dh.size()).data(), in.weight2, dy, {dh.data(), to.dweight2, to.dbias2});
+  linear_backward_reference({in.T, in.H, in.D}, gelu(h, dh.size()).data(), in.weight2, dy,
+                            {dh.data(), to.dweight2, to.dbias2});
   for (std::size_t i = 0; i < dh.size(); ++i)
     dh[i] = static_cast<float>(dh[i] * (normal_distribution(h[i]) + h[i] * normal_density(h[i])));
   linear_backward_reference({in.T, in.D, in.H}, in.x, in.weight1, dh.data(), {to.dx, to.dweight1, to.dbias1});

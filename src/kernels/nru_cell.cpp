@@ -105,7 +105,8 @@ void nru_hidden_backward_simd(const NruHiddenBackwardArguments& a) {
     const float count = static_cast<float>(H);
     const float mean = sum_of(H, [=](auto d, std::size_t i) { return hn::LoadU(d, dp + i); }) / count;
     const float along =
-        sum_of(H, [=](auto d, std::size_t i) { return hn::Mul(hn::LoadU(d, dp + i), normalised(d, p + i, normal)); }) / count;
+        sum_of(H, [=](auto d, std::size_t i) { return hn::Mul(hn::LoadU(d, dp + i), normalised(d, p + i, normal)); }) /
+        count;
     for_each(H, [=](auto d, std::size_t i) {
       const auto rest = hn::Sub(hn::LoadU(d, dp + i), hn::Set(d, mean));
       const auto g = hn::NegMulAdd(normalised(d, p + i, normal), hn::Set(d, along), rest);
@@ -166,13 +167,14 @@ void nru_memory_simd(const NruMemoryArguments& a) {
   }
 }
 
-// The gradient of one head's piece: v <- d loss / d v, where the loss sees gate * sign * v / divisor; returns that of the
-// gate.
+// The gradient of one head's piece: v <- d loss / d v, where the loss sees gate * sign * v / divisor; returns that of
+// the gate.
 float piece_gradient(const float* dm, std::size_t M, float gate, float sign, bool relu, float* v) {
   bool active;
   const float scale = 1.0F / divisor(v, M, active);
-  const float dgate =
-      sign * scale * sum_of(M, [=](auto d, std::size_t i) { return hn::Mul(hn::LoadU(d, dm + i), hn::LoadU(d, v + i)); });
+  const float dgate = sign * scale * sum_of(M, [=](auto d, std::size_t i) {
+                        return hn::Mul(hn::LoadU(d, dm + i), hn::LoadU(d, v + i));
+                      });
   const float direct = sign * gate, through_norm = active ? gate * dgate : 0.0F;
   for_each(M, [=](auto d, std::size_t i) {
     const auto raw = hn::LoadU(d, v + i), w = hn::Mul(raw, hn::Set(d, scale)), square = hn::Mul(w, w);
@@ -199,14 +201,17 @@ void nru_memory_backward_simd(const NruMemoryBackwardArguments& a) {
         float* piece = scratch.data() + j * M;
         const bool closed = a.relu && gate <= 0.0F;
         d_o[which * k + j] = 0.0F;
-        if (closed) std::fill_n(piece, M, 0.0F);
-        else d_o[which * k + j] = piece_gradient(dm, M, gate, sign, a.relu, piece);
+        if (closed)
+          std::fill_n(piece, M, 0.0F);
+        else
+          d_o[which * k + j] = piece_gradient(dm, M, gate, sign, a.relu, piece);
       }
       std::fill_n(du + s, s, 0.0F);
       for (std::size_t i = 0; i < s; ++i) {
         const float *row = scratch.data() + i * s, *right = u + s, left = u[i];
         float* dright = du + s;
-        du[i] = sum_of(side, [=](auto d, std::size_t j) { return hn::Mul(hn::LoadU(d, row + j), hn::LoadU(d, right + j)); });
+        du[i] = sum_of(side,
+                       [=](auto d, std::size_t j) { return hn::Mul(hn::LoadU(d, row + j), hn::LoadU(d, right + j)); });
         for_each(side, [=](auto d, std::size_t j) {
           hn::StoreU(hn::MulAdd(hn::Set(d, left), hn::LoadU(d, row + j), hn::LoadU(d, dright + j)), d, dright + j);
         });
@@ -240,15 +245,19 @@ void nru_plain_backward_simd(const NruPlainBackwardArguments& a) {
       hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, o + i), hn::Zero(d)), hn::LoadU(d, dh + i)), d, d_o + i);
     });
     const auto onto = [=](const float* vector) {
-      return sum_of(M, [=](auto d, std::size_t i) { return hn::Mul(hn::LoadU(d, dm + i), positive(d, hn::LoadU(d, vector + i))); });
+      return sum_of(M, [=](auto d, std::size_t i) {
+        return hn::Mul(hn::LoadU(d, dm + i), positive(d, hn::LoadU(d, vector + i)));
+      });
     };
     d_o[H] = o[H] > 0.0F ? onto(write) : 0.0F;
     d_o[H + 1] = o[H + 1] > 0.0F ? -onto(erase) : 0.0F;
     const float alpha = positive(o[H]), beta = positive(o[H + 1]);
     for_each(M, [=](auto d, std::size_t i) {
       const auto g = hn::LoadU(d, dm + i), zero = hn::Zero(d);
-      hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, write + i), zero), hn::Mul(hn::Set(d, alpha), g)), d, dwrite + i);
-      hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, erase + i), zero), hn::Mul(hn::Set(d, -beta), g)), d, derase + i);
+      hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, write + i), zero), hn::Mul(hn::Set(d, alpha), g)), d,
+                 dwrite + i);
+      hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, erase + i), zero), hn::Mul(hn::Set(d, -beta), g)), d,
+                 derase + i);
     });
   }
 }

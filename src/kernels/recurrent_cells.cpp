@@ -4,9 +4,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/recurrent_cells.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include <hwy/foreach_target.h>  // before all others of the library
+
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {

@@ -1,5 +1,5 @@
-// Scratch memory, loops over rows of any length, and sums across the lanes of many vectors at once, for kernels whose matrices
-// have their rows along the lanes.
+// Scratch memory, loops over rows of any length, and sums across the lanes of many vectors at once, for kernels whose
+// matrices have their rows along the lanes.
 #if defined(MNEME_KERNELS_ROW_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNEME_KERNELS_ROW_SUMS_INL
 #undef MNEME_KERNELS_ROW_SUMS_INL

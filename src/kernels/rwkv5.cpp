@@ -155,7 +155,8 @@ void rwkv5_backward_simd(const Rwkv5Inputs& in, const float* states, const Rwkv5
   float *past = scratch.take(s.kChunk * matrix), *dS = scratch.take(matrix);
   float *dr_partial = scratch.take(stride * lanes), *dk_partial = scratch.take(stride * lanes);
   float *dd_partial = scratch.take(stride * lanes), *v = scratch.take(stride), *dy = scratch.take(stride);
-  float *dr = scratch.take(stride), *dk = scratch.take(stride), *dv = scratch.take(stride), *read = scratch.take(stride);
+  float *dr = scratch.take(stride), *dk = scratch.take(stride), *dv = scratch.take(stride),
+        *read = scratch.take(stride);
   for (std::size_t h = 0; h < s.H; ++h) {
     const float *d = in.d + h * s.N, *u = in.u + h * s.N;
     float* du = out.du + h * s.N;

@@ -35,8 +35,8 @@ void rwkv5_forward_reference(const Rwkv5Inputs& in, float* y, float*) {
         for (std::size_t c = 0; c < s.N; ++c) {
           double sum = 0;
           for (std::size_t i = 0; i < s.N; ++i)
-            sum += in.r[at + i] * (states[t][i * s.N + c] +
-                                   static_cast<double>(in.u[h * s.N + i]) * in.k[at + i] * in.v[at + c]);
+            sum += in.r[at + i] *
+                   (states[t][i * s.N + c] + static_cast<double>(in.u[h * s.N + i]) * in.k[at + i] * in.v[at + c]);
           y[at + c] = static_cast<float>(sum);
         }
       }

@@ -7,9 +7,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rwkv7.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include <hwy/foreach_target.h>  // before all others of the library
+
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 #include "kernels/row_sums-inl.h"
 #include "kernels/rwkv7_passes-inl.h"
@@ -72,7 +73,8 @@ void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const flo
   float* partial[5];  // lanes of dr, dk, db, ddecay, da
   for (float*& piece : partial) piece = scratch.take(stride * lanes);
   float *decay = scratch.take(stride), *p = scratch.take(stride), *v = scratch.take(stride), *dO = scratch.take(stride);
-  float *dv = scratch.take(stride), *dp = scratch.take(stride), *sums = scratch.take(stride), *unused = scratch.take(stride);
+  float *dv = scratch.take(stride), *dp = scratch.take(stride), *sums = scratch.take(stride),
+        *unused = scratch.take(stride);
   const float* nothing = scratch.take(stride);
   const auto finish = [&](const float* lanes_of_rows, float* to) HWY_ATTR {
     row_sums(f, lanes_of_rows, s.N, sums);
@@ -91,8 +93,8 @@ void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const flo
           std::memcpy(v, in.v + at, row);
           std::memcpy(p, recalled + at, row);
           rwkv7_decay(in.w + at, s.N, decay);
-          rwkv7_sweep(
-              Rwkv7Advance{s.N, stride, S, S + matrix, decay, in.b + at, p, in.k + at, v, in.r + at, nothing, dv, unused});
+          rwkv7_sweep(Rwkv7Advance{s.N, stride, S, S + matrix, decay, in.b + at, p, in.k + at, v, in.r + at, nothing,
+                                   dv, unused});
         }
         for (std::size_t t = stop; t-- > start;) {
           const std::size_t at = rows.token(t);
@@ -101,8 +103,8 @@ void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const flo
           std::memcpy(p, recalled + at, row);
           std::memcpy(dO, out.dO + at, row);
           rwkv7_decay(in.w + at, s.N, decay);
-          rwkv7_sweep(Rwkv7RetreatUpdate{s.N, stride, S, S + matrix, dS, in.r + at, in.k + at, in.b + at, dO, v, p, dv, dp,
-                                         partial[0], partial[1], partial[2], partial[3]});
+          rwkv7_sweep(Rwkv7RetreatUpdate{s.N, stride, S, S + matrix, dS, in.r + at, in.k + at, in.b + at, dO, v, p, dv,
+                                         dp, partial[0], partial[1], partial[2], partial[3]});
           rwkv7_sweep(Rwkv7RetreatRecall{s.N, stride, S, dS, decay, in.a + at, dp, partial[4]});
           finish(partial[0], out.dr + at);
           finish(partial[1], out.dk + at);

@@ -22,8 +22,8 @@ struct History {
         for (std::size_t c = 0; c < s.N; ++c) p[c] += states[t][i * s.N + c] * in.a[at + i];
       for (std::size_t i = 0; i < s.N; ++i)
         for (std::size_t c = 0; c < s.N; ++c)
-          next[i * s.N + c] = std::exp(static_cast<double>(in.w[at + i])) * states[t][i * s.N + c] - in.b[at + i] * p[c] +
-                              static_cast<double>(in.k[at + i]) * in.v[at + c];
+          next[i * s.N + c] = std::exp(static_cast<double>(in.w[at + i])) * states[t][i * s.N + c] -
+                              in.b[at + i] * p[c] + static_cast<double>(in.k[at + i]) * in.v[at + c];
       states.push_back(next);
       recalled.push_back(p);
     }

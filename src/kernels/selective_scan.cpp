@@ -35,7 +35,12 @@ AlignedFloats blocked(const SelectiveScanInput& in, const float* source) {
 // What both passes derive from the inputs of one chunk, rows padded with zeros: [kChunk, Ep].
 struct ChunkRows {
   explicit ChunkRows(const SelectiveScanInput& in)
-      : Ep(padded(in.E)), u(kChunk * Ep), delta(kChunk * Ep), input(kChunk * Ep), y(kChunk * Ep), slope(kChunk * Ep),
+      : Ep(padded(in.E)),
+        u(kChunk * Ep),
+        delta(kChunk * Ep),
+        input(kChunk * Ep),
+        y(kChunk * Ep),
+        slope(kChunk * Ep),
         skip(Ep) {
     std::memcpy(skip.data(), in.D, in.E * sizeof(float));
   }
@@ -116,9 +121,14 @@ void selective_scan_simd(const SelectiveScanInput& in, float* y, float* checkpoi
 // are what the gradients of u and delta are made of.
 struct BackwardRows {
   explicit BackwardRows(std::size_t Ep)
-      : dy(kChunk * Ep), dout(kChunk * Ep), q(kChunk * Ep), s(kChunk * Ep),
-        h((kChunk + 1) * kTile * kMaxLanes), a(kChunk * kTile * kMaxLanes),
-        sum_B(kChunk * kTile * kMaxLanes), sum_C(kChunk * kTile * kMaxLanes) {}
+      : dy(kChunk * Ep),
+        dout(kChunk * Ep),
+        q(kChunk * Ep),
+        s(kChunk * Ep),
+        h((kChunk + 1) * kTile * kMaxLanes),
+        a(kChunk * kTile * kMaxLanes),
+        sum_B(kChunk * kTile * kMaxLanes),
+        sum_C(kChunk * kTile * kMaxLanes) {}
   AlignedFloats dy, dout, q, s;
   AlignedFloats h, a, sum_B, sum_C;  // of one tile
 };
@@ -146,14 +156,15 @@ void recompute_tile(const SelectiveScanInput& in, ChunkRows& rows, BackwardRows&
   }
 }
 
-void backward_tile(const SelectiveScanInput& in, ChunkRows& rows, BackwardRows& work, const float* A, float* g, float* dA,
-                   std::size_t e, std::size_t n0, std::size_t tile, std::size_t first, std::size_t steps) {
+void backward_tile(const SelectiveScanInput& in, ChunkRows& rows, BackwardRows& work, const float* A, float* g,
+                   float* dA, std::size_t e, std::size_t n0, std::size_t tile, std::size_t first, std::size_t steps) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t t = steps; t-- > 0;) {
     const std::size_t at = t * rows.Ep + e, tile_at = t * kTile * lanes;
     const float *Bm = in.Bm[first + t] + n0, *Cm = in.Cm[first + t] + n0;
-    const auto delta = hn::Load(d, rows.delta + at), input = hn::Load(d, rows.input + at), dy = hn::Load(d, work.dy + at);
+    const auto delta = hn::Load(d, rows.delta + at), input = hn::Load(d, rows.input + at),
+               dy = hn::Load(d, work.dy + at);
     auto q = hn::Load(d, work.q + at), s = hn::Load(d, work.s + at);
     for (std::size_t n = 0; n < tile; ++n) {
       const std::size_t i = tile_at + n * lanes;
@@ -261,8 +272,7 @@ void selective_scan_backward_simd(const SelectiveScanInput& in, const float* che
     for (std::size_t e = 0; e < rows.Ep; ++e) dD.data()[e] += sequence_dD.data()[e];
   }
   for (std::size_t e = 0; e < in.E; ++e)
-    for (std::size_t n = 0; n < in.N; ++n)
-      out.dA[e * in.N + n] = dA.data()[(e / lanes * in.N + n) * lanes + e % lanes];
+    for (std::size_t n = 0; n < in.N; ++n) out.dA[e * in.N + n] = dA.data()[(e / lanes * in.N + n) * lanes + e % lanes];
   std::memcpy(out.dD, dD.data(), in.E * sizeof(float));
 }
 

@@ -46,6 +46,7 @@ void selective_scan_backward(const SelectiveScanInput& in, const float* checkpoi
                              const SelectiveScanGradients& out);
 
 void selective_scan_reference(const SelectiveScanInput& in, float* y);
-void selective_scan_backward_reference(const SelectiveScanInput& in, const float* dy, const SelectiveScanGradients& out);
+void selective_scan_backward_reference(const SelectiveScanInput& in, const float* dy,
+                                       const SelectiveScanGradients& out);
 
 }  // namespace mneme::kernels

@@ -46,7 +46,8 @@ void selective_scan_reference(const SelectiveScanInput& in, float* y) {
     }
 }
 
-void selective_scan_backward_reference(const SelectiveScanInput& in, const float* dy, const SelectiveScanGradients& out) {
+void selective_scan_backward_reference(const SelectiveScanInput& in, const float* dy,
+                                       const SelectiveScanGradients& out) {
   std::vector<double> dA(in.E * in.N, 0.0), dD(in.E, 0.0);
   std::vector<double> dB(in.B * in.L * in.N, 0.0), dC(in.B * in.L * in.N, 0.0);
   for (std::size_t b = 0; b < in.B; ++b)

@@ -39,11 +39,12 @@ HWY_INLINE void over_channels(std::size_t C, Visit visit) {
   for (std::size_t c = whole; c < C; ++c) visit(one, c);
 }
 
-// Sequences are walked through token by token, with all channels of each: memory is then read in its order, which is what this
-// kernel's time is made of.
+// Sequences are walked through token by token, with all channels of each: memory is then read in its order, which is
+// what this kernel's time is made of.
 
 // y[t, c] = start[c] + sum_i taps[i, c] * x[t + i - before, c] for one sequence; taps [W, C].
-void filter(const ShortConvShape& s, std::size_t before, const float* taps, const float* start, const float* x, float* y) {
+void filter(const ShortConvShape& s, std::size_t before, const float* taps, const float* start, const float* x,
+            float* y) {
   for (std::size_t t = 0; t < s.L; ++t) {
     const Taps range = taps_at(t, before, s.W, s.L);
     const float* in = x + range.from * s.C;
@@ -86,7 +87,7 @@ void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps,
 
 // `turned` holds the taps in reverse order: the gradient of the input is a convolution with them.
 void short_conv_backward_simd(const ShortConvShape& s, const float* x, const float* turned, const float* dy, float* dx,
-                   float* sums, double* totals) {
+                              float* sums, double* totals) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
     filter(s, s.ahead, turned, nullptr, dy + at, dx + at);

@@ -16,7 +16,8 @@ struct ShortConvShape {
 };
 
 void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* y);
-void short_conv_reference(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* y);
+void short_conv_reference(const ShortConvShape& shape, const float* x, const float* weight, const float* bias,
+                          float* y);
 
 // dbias may be null.
 void short_conv_backward(const ShortConvShape& shape, const float* x, const float* weight, const float* dy, float* dx,

@@ -130,7 +130,8 @@ class HeadPass {
     const HeadMaximum maximum = maximum_of(z, classes(b));
     broken_[r] = broken_[r] || maximum.has_nan;
     if (maximum.value > maximum_[r]) {
-      prediction = static_cast<std::int32_t>(b * kHeadClasses + static_cast<std::size_t>(std::find(z, z + classes(b), maximum.value) - z));
+      prediction = static_cast<std::int32_t>(b * kHeadClasses +
+                                             static_cast<std::size_t>(std::find(z, z + classes(b), maximum.value) - z));
       sum_[r] *= std::exp(static_cast<double>(maximum_[r]) - maximum.value);
       maximum_[r] = maximum.value;
     }
@@ -146,7 +147,8 @@ class HeadPass {
     float* z = block(b) + r * kHeadClasses;
     const double share = scale * std::exp(static_cast<double>(block_maximum_[b * in_.R + r]) - maximum_[r]) / sum_[r];
     const float by = broken_[r] ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(share);
-    for_row(classes(b), [&](auto d, std::size_t v) { hn::StoreU(hn::Mul(hn::LoadU(d, z + v), hn::Set(d, by)), d, z + v); });
+    for_row(classes(b),
+            [&](auto d, std::size_t v) { hn::StoreU(hn::Mul(hn::LoadU(d, z + v), hn::Set(d, by)), d, z + v); });
     if (const std::size_t at = place(r, b); at < kHeadClasses) z[at] -= scale;
   }
 
@@ -160,7 +162,8 @@ class HeadPass {
   std::vector<bool> broken_;
 };
 
-void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* gradients) {
+void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+                       const SoftmaxHeadGradients* gradients) {
   const std::size_t passes = (in.R + kHeadRows - 1) / kHeadRows;
   for (std::size_t pass = 0, first = 0; pass < passes; ++pass) {
     const std::size_t end = in.R * (pass + 1) / passes;
@@ -170,7 +173,8 @@ void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predi
     part.labels += first;
     HeadPass rows(part);
     rows.forward(losses + first, predictions + first);
-    if (gradients) rows.backward({gradients->scale, gradients->dh + first * in.D, gradients->dweight, gradients->dbias});
+    if (gradients)
+      rows.backward({gradients->scale, gradients->dh + first * in.D, gradients->dweight, gradients->dbias});
     first = end;
   }
 }
@@ -183,7 +187,8 @@ namespace mneme::kernels {
 
 HWY_EXPORT(softmax_head_simd);
 
-void softmax_head(const SoftmaxHead& in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* gradients) {
+void softmax_head(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+                  const SoftmaxHeadGradients* gradients) {
   if (use_reference()) return softmax_head_reference(in, losses, predictions, gradients);
   HWY_DYNAMIC_DISPATCH(softmax_head_simd)(in, losses, predictions, gradients);
 }

@@ -24,13 +24,15 @@ float row_reference(std::vector<float>& z, std::int32_t label, float scale, std:
   double sum = 0;
   for (const float value : z) sum += std::exp(value - m);
   const double loss = std::log(sum) + m - z[y];
-  for (std::size_t v = 0; v < z.size(); ++v) z[v] = static_cast<float>(scale * (std::exp(z[v] - m) / sum - (v == y ? 1.0 : 0.0)));
+  for (std::size_t v = 0; v < z.size(); ++v)
+    z[v] = static_cast<float>(scale * (std::exp(z[v] - m) / sum - (v == y ? 1.0 : 0.0)));
   return static_cast<float>(loss);
 }
 
 }  // namespace
 
-void softmax_head_reference(const SoftmaxHead& in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* to) {
+void softmax_head_reference(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+                            const SoftmaxHeadGradients* to) {
   const LinearShape one{1, in.D, in.V};
   std::vector<float> z(in.V);
   for (std::size_t r = 0; r < in.R; ++r) {

@@ -33,7 +33,8 @@ void token_blend_simd(const TokenBlend& in, const PerBlend<float*>& y) {
 }
 
 // One token: its own share of the gradients, and what its successor hands back to it.
-HWY_INLINE void retreat(const TokenBlend& in, const TokenBlendGradients& to, std::size_t row, const float* zeros, float* sums) {
+HWY_INLINE void retreat(const TokenBlend& in, const TokenBlendGradients& to, std::size_t row, const float* zeros,
+                        float* sums) {
   const std::size_t at = row * in.C;
   const bool last = row % in.L + 1 == in.L;
   const float* previous = row % in.L > 0 ? in.x + at - in.C : zeros;

@@ -88,10 +88,13 @@ class Pair {
 };
 
 // A circle of 2 L steps or more: nothing wraps into what is read from it, and what is read lies in its first half.
-const TransformTables& tables_for(std::size_t L) { return transform_tables(std::bit_ceil(std::max<std::size_t>(2 * L, 4))); }
+const TransformTables& tables_for(std::size_t L) {
+  return transform_tables(std::bit_ceil(std::max<std::size_t>(2 * L, 4)));
+}
 
 // The spectrum of the kernel with the factor that the way back needs.
-void read_kernel(Pair& pair, const float* kernel, std::size_t taps, const Lanes& channels, const TransformTables& tables) {
+void read_kernel(Pair& pair, const float* kernel, std::size_t taps, const Lanes& channels,
+                 const TransformTables& tables) {
   pair.read(kernel, nullptr, taps, channels);
   pair.transform_steps();
   pair.scale(1.0F / static_cast<float>(tables.size()));

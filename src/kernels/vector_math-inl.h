@@ -6,8 +6,8 @@
 #define MNEME_VECTOR_MATH_INL_H
 #endif
 
-#include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
@@ -66,7 +66,8 @@ HWY_INLINE Normal<V> normal(D d, V x) {
   p = hn::MulAdd(p, t, hn::Set(d, -0.142248368F));
   p = hn::MulAdd(p, t, hn::Set(d, 0.1274147960F));
   const V tail = hn::Mul(hn::Mul(p, t), e);
-  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0F), tail)), hn::Mul(e, hn::Set(d, 0.398942280F))};
+  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0F), tail)),
+          hn::Mul(e, hn::Set(d, 0.398942280F))};
 }
 
 }  // namespace mneme::kernels::HWY_NAMESPACE

@@ -50,8 +50,10 @@ void wkv_backward_reference(const WkvBackward& a) {
           const double dlogit = p[i] * (a.v[first + i * a.C] - y) * dy;
           dv[i] += p[i] * dy;
           dk[i] += dlogit;
-          if (i == t) du += dlogit;
-          else dw += static_cast<double>(t - 1 - i) * dlogit;
+          if (i == t)
+            du += dlogit;
+          else
+            dw += static_cast<double>(t - 1 - i) * dlogit;
         }
       }
       for (std::size_t t = 0; t < a.L; ++t) {

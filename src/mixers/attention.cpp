@@ -29,9 +29,9 @@ class Attention : public Mixer {
     const std::int64_t taps = options.integer("conv_kernel");
     for (int s = 0; s < 3; ++s)
       if (options.text("conv_on").find(kStreams[s]) != std::string::npos)
-        conv_[s] = register_module(std::string("conv_") + kStreams[s],
-                                   std::make_shared<DepthwiseConv>(D_, taps, options.flag("conv_bias"),
-                                                                   causal_conv_ ? 0 : (taps - 1) / 2));
+        conv_[s] = register_module(
+            std::string("conv_") + kStreams[s],
+            std::make_shared<DepthwiseConv>(D_, taps, options.flag("conv_bias"), causal_conv_ ? 0 : (taps - 1) / 2));
     if (options.flag("rope")) {
       const auto rotated = static_cast<std::int64_t>(static_cast<double>(D_ / H_) * options.real("rope_pct"));
       rotary_.emplace(rotated, options.real("rope_base"));

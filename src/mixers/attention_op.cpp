@@ -17,9 +17,14 @@ using torch::autograd::variable_list;
 kernels::AttentionInput input_of(const Tensor& x, std::int64_t width, std::int64_t heads) {
   const std::size_t D = static_cast<std::size_t>(width), H = static_cast<std::size_t>(heads), row = extent(x, 2);
   const float* end = x.data_ptr<float>() + row;
-  return {.B = extent(x, 0), .L = extent(x, 1), .H = H, .d = D / H,
+  return {.B = extent(x, 0),
+          .L = extent(x, 1),
+          .H = H,
+          .d = D / H,
           .scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(D / H))),
-          .q = {x.data_ptr<float>(), row}, .k = {end - 2 * D, row}, .v = {end - D, row}};
+          .q = {x.data_ptr<float>(), row},
+          .k = {end - 2 * D, row},
+          .v = {end - D, row}};
 }
 
 kernels::AttentionInput input_of(const Tensor& q, const Tensor& kv, const Tensor& rows, std::int64_t heads) {
@@ -57,8 +62,8 @@ class CausalAttention : public Operation<CausalAttention> {
 
 class AskedAttention : public Operation<AskedAttention> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& queries, const Tensor& keys_and_values, const Tensor& asked,
-                        std::int64_t heads) {
+  static Tensor forward(AutogradContext* context, const Tensor& queries, const Tensor& keys_and_values,
+                        const Tensor& asked, std::int64_t heads) {
     const Tensor q = queries.contiguous(), kv = keys_and_values.contiguous(), rows = asked.contiguous();
     Tensor out = torch::empty_like(q), lse = torch::empty({q.size(0), heads}, q.options());
     kernels::causal_attention(input_of(q, kv, rows, heads), out.data_ptr<float>(), lse.data_ptr<float>());
@@ -72,8 +77,8 @@ class AskedAttention : public Operation<AskedAttention> {
     const Tensor &q = saved[0], &kv = saved[1], dout = gradients[0].contiguous();
     Tensor dq = torch::empty_like(q), dkv = torch::empty_like(kv);
     float* to = dkv.data_ptr<float>();
-    kernels::causal_attention_backward(input_of(q, kv, saved[2], context->saved_data["heads"].toInt()), saved[3].data_ptr<float>(),
-                                       dout.data_ptr<float>(),
+    kernels::causal_attention_backward(input_of(q, kv, saved[2], context->saved_data["heads"].toInt()),
+                                       saved[3].data_ptr<float>(), dout.data_ptr<float>(),
                                        {dq.data_ptr<float>(), extent(q, 1), to, to + q.size(1), extent(kv, 2)});
     return {dq, dkv, Tensor(), Tensor()};
   }

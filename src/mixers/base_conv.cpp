@@ -62,7 +62,9 @@ class ExplicitFilter : public LongConvolution, public SelfInitialised {
   ExplicitFilter(std::int64_t D, std::int64_t l_max) : LongConvolution(D, l_max) {
     filter_ = register_parameter("filter", torch::zeros({D, l_max}));
   }
-  void initialise(const Draw& draw, const std::string& prefix) override { draw.normal(filter_, prefix + "filter", 1.0); }
+  void initialise(const Draw& draw, const std::string& prefix) override {
+    draw.normal(filter_, prefix + "filter", 1.0);
+  }
 
  private:
   torch::Tensor filter(std::int64_t taps) override { return filter_.narrow(1, 0, taps).t(); }
@@ -87,7 +89,8 @@ class ImplicitFilter : public LongConvolution {
   torch::Tensor positions(std::int64_t taps) const {
     const torch::Tensor t = torch::arange(taps, torch::kFloat64);
     const torch::Tensor wave = t * (1e-4 * 2.0 * M_PI / static_cast<double>(l_max_));
-    const torch::Tensor z = torch::stack({t / static_cast<double>(std::max<std::int64_t>(l_max_ - 1, 1)), torch::cos(wave), -torch::sin(wave)}, 1);
+    const torch::Tensor z = torch::stack(
+        {t / static_cast<double>(std::max<std::int64_t>(l_max_ - 1, 1)), torch::cos(wave), -torch::sin(wave)}, 1);
     return z.to(first_->weight.options().requires_grad(false));
   }
 
@@ -100,9 +103,12 @@ class BaseConv : public Mixer {
   BaseConv(const MixerContext& context, const Options& options) : use_act_(options.flag("use_act")) {
     const std::int64_t D = context.width, taps = base_conv_kernel_size(context, options);
     projection_ = register_module("projection", Linear(D, D));
-    if (taps > 0) conv_ = std::make_shared<ShortConvolution>(D, taps);
-    else if (options.flag("implicit_long_conv")) conv_ = std::make_shared<ImplicitFilter>(D, context.length);
-    else conv_ = std::make_shared<ExplicitFilter>(D, context.length);
+    if (taps > 0)
+      conv_ = std::make_shared<ShortConvolution>(D, taps);
+    else if (options.flag("implicit_long_conv"))
+      conv_ = std::make_shared<ImplicitFilter>(D, context.length);
+    else
+      conv_ = std::make_shared<ExplicitFilter>(D, context.length);
     register_module("conv", conv_);
   }
 

@@ -10,7 +10,10 @@ namespace {
 class Based : public Mixer {
  public:
   Based(const MixerContext& context, const Options& options)
-      : D_(context.width), H_(options.integer("num_heads")), F_(options.integer("feature_dim")), eps_(options.real("eps")) {
+      : D_(context.width),
+        H_(options.integer("num_heads")),
+        F_(options.integer("feature_dim")),
+        eps_(options.real("eps")) {
     const auto linear = [&](const char* name, std::int64_t out) {
       return register_module(name, Linear(torch::nn::LinearOptions(D_, out).bias(false)));
     };

@@ -71,7 +71,8 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
   void initialise(const Draw& draw, const std::string& prefix) override {
     if (!s_.decay) return;
     // A uniform in (0, 16]; dt log-uniform in [0.001, 0.1], kept as the inverse of its softplus.
-    draw.values(A_log_, prefix + "A_log", [](Random& random, std::int64_t) { return std::log(16.0 * (1.0 - random.uniform())); });
+    draw.values(A_log_, prefix + "A_log",
+                [](Random& random, std::int64_t) { return std::log(16.0 * (1.0 - random.uniform())); });
     draw.values(dt_bias_, prefix + "dt_bias", [](Random& random, std::int64_t) {
       const double dt = std::max(std::exp(random.uniform() * std::log(100.0) + std::log(0.001)), 1e-4);
       return dt + std::log(-std::expm1(-dt));
@@ -112,10 +113,14 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
 
   // The activation, and the normalisation that the recurrence does not do itself.
   torch::Tensor query_key(torch::Tensor x) const {
-    if (rule_.activation == "silu") x = torch::silu(x);
-    else if (rule_.activation == "relu") x = torch::relu(x);
-    else if (rule_.activation == "elu") x = torch::elu(x) + 1.0;
-    else check(rule_.activation == "identity", "activation of the schema");
+    if (rule_.activation == "silu")
+      x = torch::silu(x);
+    else if (rule_.activation == "relu")
+      x = torch::relu(x);
+    else if (rule_.activation == "elu")
+      x = torch::elu(x) + 1.0;
+    else
+      check(rule_.activation == "identity", "activation of the schema");
     return rule_.norm == "sum" ? x / x.sum(-1, true) : x;
   }
 

@@ -20,15 +20,16 @@ float* floats(const torch::Tensor& tensor) { return tensor.defined() ? tensor.da
 
 kernels::DeltaRuleInputs inputs(const variable_list& t, bool normalise) {
   const torch::Tensor &q = t[0], &k = t[1], &v = t[2];
-  const kernels::DeltaRuleShape shape{extent(q, 0), extent(q, 1), extent(k, 2), extent(q, 2), extent(q, 3), extent(v, 4)};
+  const kernels::DeltaRuleShape shape{extent(q, 0), extent(q, 1), extent(k, 2),
+                                      extent(q, 2), extent(q, 3), extent(v, 4)};
   const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(q.size(3))));
   return {shape, floats(q), floats(k), floats(v), floats(t[3]), floats(t[4]), scale, normalise};
 }
 
 struct DeltaRule : Operation<DeltaRule> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const torch::Tensor& beta,
-                               const c10::optional<torch::Tensor>& g, bool normalise, bool keep) {
+                               const torch::Tensor& v, const torch::Tensor& beta, const c10::optional<torch::Tensor>& g,
+                               bool normalise, bool keep) {
     variable_list saved = {q.contiguous(), k.contiguous(), v.contiguous(), beta.contiguous(),
                            g ? g->contiguous() : torch::Tensor()};
     const kernels::DeltaRuleInputs in = inputs(saved, normalise);
@@ -67,8 +68,8 @@ torch::Tensor advance(torch::Tensor& S, const torch::Tensor& q, const torch::Ten
                       const torch::Tensor& beta, const torch::Tensor& g) {
   if (g.defined()) S = S * torch::exp(g).unsqueeze(-1).unsqueeze(-1);
   for (std::int64_t j = 0; j < k.size(1); ++j) {
-    const torch::Tensor key = k.select(1, j).unsqueeze(-1);                               // [B, H, K, 1]
-    const torch::Tensor e = v.select(1, j).unsqueeze(-2) - (key * S).sum(-2, true);       // [B, H, 1, V]
+    const torch::Tensor key = k.select(1, j).unsqueeze(-1);                          // [B, H, K, 1]
+    const torch::Tensor e = v.select(1, j).unsqueeze(-2) - (key * S).sum(-2, true);  // [B, H, 1, V]
     S = S + key * (beta.select(1, j).unsqueeze(-1).unsqueeze(-1) * e);
   }
   return (q.unsqueeze(-1) * S).sum(-2) / std::sqrt(static_cast<double>(q.size(-1)));

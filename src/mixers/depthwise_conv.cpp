@@ -39,8 +39,9 @@ class ShortConv : public Operation<ShortConv> {
 
  private:
   static kernels::ShortConvShape shape_of(const torch::Tensor& x, const torch::Tensor& weight, std::int64_t ahead) {
-    return {static_cast<std::size_t>(x.size(0)), static_cast<std::size_t>(x.size(1)), static_cast<std::size_t>(x.size(2)),
-            static_cast<std::size_t>(weight.size(2)), static_cast<std::size_t>(ahead)};
+    return {static_cast<std::size_t>(x.size(0)), static_cast<std::size_t>(x.size(1)),
+            static_cast<std::size_t>(x.size(2)), static_cast<std::size_t>(weight.size(2)),
+            static_cast<std::size_t>(ahead)};
   }
 };
 

@@ -19,8 +19,8 @@ class DiagonalKernel : public Operation<DiagonalKernel> {
                         const Tensor& pole_im, std::int64_t length) {
     const variable_list in = {w_re.contiguous(), w_im.contiguous(), pole_re.contiguous(), pole_im.contiguous()};
     Tensor kernel = torch::empty({length, w_re.size(1)}, w_re.options().dtype(torch::kFloat32));
-    kernels::diagonal_kernel({sizes_of(in[0], length), {data(in[0]), data(in[1])}, {data(in[2]), data(in[3])},
-                              kernel.data_ptr<float>()});
+    kernels::diagonal_kernel(
+        {sizes_of(in[0], length), {data(in[0]), data(in[1])}, {data(in[2]), data(in[3])}, kernel.data_ptr<float>()});
     context->save_for_backward(in);
     return kernel;
   }
@@ -30,9 +30,12 @@ class DiagonalKernel : public Operation<DiagonalKernel> {
     const Tensor dk = gradients[0].contiguous();
     variable_list out;
     for (int i = 0; i < 4; ++i) out.push_back(torch::empty_like(in[0]));
-    kernels::diagonal_kernel_backward({sizes_of(in[0], dk.size(0)), {data(in[0]), data(in[1])},
-                                       {data(in[2]), data(in[3])}, dk.data_ptr<float>(),
-                                       {data(out[0]), data(out[1])}, {data(out[2]), data(out[3])}});
+    kernels::diagonal_kernel_backward({sizes_of(in[0], dk.size(0)),
+                                       {data(in[0]), data(in[1])},
+                                       {data(in[2]), data(in[3])},
+                                       dk.data_ptr<float>(),
+                                       {data(out[0]), data(out[1])},
+                                       {data(out[2]), data(out[3])}});
     out.push_back(Tensor());
     return out;
   }
@@ -60,8 +63,7 @@ ComplexPair powers(const ComplexPair& pole, std::int64_t length) {
 
 Tensor diagonal_kernel(const ComplexPair& w, const ComplexPair& pole, std::int64_t length, const Tensor& like) {
   check(w.re.scalar_type() == torch::kFloat64, "weights and poles in float64");
-  if (use_kernels(like))
-    return DiagonalKernel::apply(w.re.t(), w.im.t(), pole.re.t(), pole.im.t(), length);
+  if (use_kernels(like)) return DiagonalKernel::apply(w.re.t(), w.im.t(), pole.re.t(), pole.im.t(), length);
   const ComplexPair terms = ComplexPair{w.re.unsqueeze(2), w.im.unsqueeze(2)} * powers(pole, length);
   return (2.0 * terms.re.sum(1)).t().to(like.options());
 }

@@ -46,6 +46,8 @@ class Ema : public Mixer, public SelfInitialised {
 
 }  // namespace
 
-MixerPointer build_ema(const MixerContext& context, const Options& options) { return std::make_shared<Ema>(context, options); }
+MixerPointer build_ema(const MixerContext& context, const Options& options) {
+  return std::make_shared<Ema>(context, options);
+}
 
 }  // namespace mneme

@@ -18,15 +18,24 @@ kernels::GatedNorm kernel_input(const variable_list& saved, double eps, bool bef
   const torch::Tensor &x = saved[0], &weight = saved[1], &gate = saved[2];
   const std::size_t P = extent(x, -2), C = extent(x, -1);
   kernels::Rows rows;
-  if (gate.defined()) rows = {gate.data_ptr<float>(), gate.dim() == 3 ? static_cast<std::size_t>(gate.stride(1)) : P * C};
-  return {static_cast<std::size_t>(x.numel()) / (P * C), P, C, static_cast<float>(eps), x.data_ptr<float>(), floats(weight),
-          weight.defined() && extent(weight, 0) == C, rows, before};
+  if (gate.defined())
+    rows = {gate.data_ptr<float>(), gate.dim() == 3 ? static_cast<std::size_t>(gate.stride(1)) : P * C};
+  return {static_cast<std::size_t>(x.numel()) / (P * C),
+          P,
+          C,
+          static_cast<float>(eps),
+          x.data_ptr<float>(),
+          floats(weight),
+          weight.defined() && extent(weight, 0) == C,
+          rows,
+          before};
 }
 
 class Norm : public Operation<Norm> {
  public:
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x, const c10::optional<torch::Tensor>& weight,
-                               const c10::optional<torch::Tensor>& gate, double eps, bool before) {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               const c10::optional<torch::Tensor>& weight, const c10::optional<torch::Tensor>& gate,
+                               double eps, bool before) {
     torch::Tensor rows;
     if (gate) rows = gate->dim() == 3 ? with_even_rows(*gate) : gate->contiguous();
     const variable_list saved = {x.contiguous(), weight ? weight->contiguous() : torch::Tensor(), rows};
@@ -67,7 +76,8 @@ torch::Tensor gated_norm(const torch::Tensor& x, const torch::Tensor& weight, do
   const bool before = place == GatePlace::before;
   // A float32 residual may meet weights of another type.
   const auto fits = [](const torch::Tensor& tensor) { return !tensor.defined() || use_kernels(tensor); };
-  if (use_kernels(x) && fits(weight) && fits(gate)) return Norm::apply(x, optional(weight), optional(gate), eps, before);
+  if (use_kernels(x) && fits(weight) && fits(gate))
+    return Norm::apply(x, optional(weight), optional(gate), eps, before);
   torch::Tensor y = x;
   if (gate.defined() && before) y = y * torch::silu(gate).view_as(x);
   y = y * torch::rsqrt(y.square().mean(-1, true) + eps);

@@ -23,8 +23,16 @@ Decay decay_kind(const torch::Tensor& log_decay) {
 kernels::GatedScanInput kernel_input(const variable_list& x) {
   const torch::Tensor &q = x[0], &v = x[2], &g = x[3];
   const Decay decay = decay_kind(g);
-  return {.B = extent(q, 0), .L = extent(q, 1), .H = extent(v, 2), .G = extent(q, 2), .K = extent(q, 3), .V = extent(v, 3),
-          .q = rows_of(q), .k = rows_of(x[1]), .v = rows_of(v), .decay = decay,
+  return {.B = extent(q, 0),
+          .L = extent(q, 1),
+          .H = extent(v, 2),
+          .G = extent(q, 2),
+          .K = extent(q, 3),
+          .V = extent(v, 3),
+          .q = rows_of(q),
+          .k = rows_of(x[1]),
+          .v = rows_of(v),
+          .decay = decay,
           .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g)};
 }
 
@@ -52,7 +60,8 @@ class GatedScan : public Operation<GatedScan> {
     const auto in = kernel_input(saved);
     const torch::Tensor d_o = outputs[0].contiguous();
     variable_list gradients;
-    for (std::size_t i = 0; i < 4; ++i) gradients.push_back(saved[i].defined() ? torch::empty(saved[i].sizes(), d_o.options()) : torch::Tensor());
+    for (std::size_t i = 0; i < 4; ++i)
+      gradients.push_back(saved[i].defined() ? torch::empty(saved[i].sizes(), d_o.options()) : torch::Tensor());
     const bool decays = in.decay == Decay::head || in.decay == Decay::channel;
     kernels::gated_scan_backward(in, saved[4].data_ptr<float>(), d_o.data_ptr<float>(),
                                  {.dq = gradients[0].data_ptr<float>(),
@@ -78,13 +87,15 @@ torch::Tensor composed_scan(const torch::Tensor& q, const torch::Tensor& k, cons
 
 }  // namespace
 
-torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& log_decay) {
+torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                         const torch::Tensor& log_decay) {
   if (!use_kernels(v)) return composed_scan(q, k, v, log_decay);
   bool differentiable = false;
   for (const torch::Tensor* input : {&q, &k, &v, &log_decay})
     differentiable = differentiable || (input->defined() && input->requires_grad());
   // libtorch takes an absent tensor only as an empty optional.
-  const c10::optional<torch::Tensor> decay = log_decay.defined() ? c10::optional<torch::Tensor>(log_decay) : c10::nullopt;
+  const c10::optional<torch::Tensor> decay =
+      log_decay.defined() ? c10::optional<torch::Tensor>(log_decay) : c10::nullopt;
   return GatedScan::apply(q, k, v, decay, differentiable && torch::GradMode::is_enabled());
 }
 
@@ -94,8 +105,10 @@ torch::Tensor gated_scan_step(torch::Tensor& S, const torch::Tensor& q, const to
   const auto per_head = [&](const torch::Tensor& x) { return shared == 1 ? x : x.repeat_interleave(shared, 1); };
   if (log_decay.defined()) {
     torch::Tensor a = torch::exp(log_decay);  // [H], [B, H] or [B, G, K]
-    if (a.dim() == 3) a = per_head(a).unsqueeze(3);
-    else a = a.unsqueeze(-1).unsqueeze(-1);
+    if (a.dim() == 3)
+      a = per_head(a).unsqueeze(3);
+    else
+      a = a.unsqueeze(-1).unsqueeze(-1);
     S = S * a;
   }
   S = S + per_head(k).unsqueeze(3) * v.unsqueeze(2);  // [B, H, K, V]

@@ -102,9 +102,9 @@ class H3 : public Mixer, public SelfInitialised {
     k_proj_ = register_module("k_proj", Linear(width_, width_));
     v_proj_ = register_module("v_proj", Linear(width_, width_));
     shift_ = register_held(*this, "ssm_k_kernel", "kernel", std::make_shared<ShiftKernel>(width_, N_));
-    diagonal_ = register_held(
-        *this, "kernel", "kernel",
-        std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
+    diagonal_ =
+        register_held(*this, "kernel", "kernel",
+                      std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
     output_linear_ = register_module("output_linear", Linear(width_, width_));
   }
 
@@ -121,8 +121,8 @@ class H3 : public Mixer, public SelfInitialised {
 
   // The register [B, D, N], and the complex states [B, H, e, e, n, 2].
   MixerState initial_state(std::int64_t batch) const override {
-    return {{torch::zeros({batch, width_, N_}, D_.options()),
-             torch::zeros({batch, H_, e_, e_, N_ / 2, 2}, D_.options())}};
+    return {
+        {torch::zeros({batch, width_, N_}, D_.options()), torch::zeros({batch, H_, e_, e_, N_ / 2, 2}, D_.options())}};
   }
 
   Tensor step(MixerState& state, const Tensor& x) override {

@@ -29,13 +29,15 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
         frequency_(options.real("w")),
         normalized_(options.flag("normalized")),
         skip_(options.flag("bias") ? 1.0 : 0.0) {
-    const std::int64_t D = context.width, F = options.integer("filter_order"), layers = options.integer("num_inner_mlps") + 1;
+    const std::int64_t D = context.width, F = options.integer("filter_order"),
+                       layers = options.integer("num_inner_mlps") + 1;
     bias_ = register_parameter("bias", torch::zeros({D}));
     z_ = register_module("pos_emb", std::make_shared<Holder>())
              ->register_parameter("z", torch::zeros({1, longest_, features_}));
     const auto network = register_module("implicit_filter", std::make_shared<Holder>());
     for (std::int64_t i = 0; i <= layers; ++i) {
-      const auto linear_options = torch::nn::LinearOptions(i == 0 ? features_ : F, i == layers ? D : F).bias(i < layers);
+      const auto linear_options =
+          torch::nn::LinearOptions(i == 0 ? features_ : F, i == layers ? D : F).bias(i < layers);
       network_.push_back(network->register_module(std::to_string(2 * i), Linear(linear_options)));
     }
     // One tensor of frequencies for all activations; the first of them holds it.
@@ -81,7 +83,8 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
     const double target = std::log(options.real("target"));
     for (std::int64_t t = 0; t < longest_; ++t)
       for (std::int64_t c = 0; c < D; ++c) {
-        const double rate = linspace(target / options.real("slow_decay_pct"), target / options.real("fast_decay_pct"), D, c);
+        const double rate =
+            linspace(target / options.real("slow_decay_pct"), target / options.real("fast_decay_pct"), D, c);
         table.data_ptr<double>()[t * D + c] =
             std::exp(-std::abs(rate) * linspace(0.0, 1.0, longest_, t)) + options.real("shift");
       }
@@ -107,7 +110,8 @@ class Hyena : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    // Three tensors from one chunk(): its backward pass joins them, that of a narrow() each would fill [B, L, 3D] with zeros.
+    // Three tensors from one chunk(): its backward pass joins them, that of a narrow() each would fill [B, L, 3D] with
+    // zeros.
     const auto u = short_filter_->forward(in_proj_->forward(x)).chunk(3, 2);
     const torch::Tensor v = pass.dropout(u[2] * u[0], dropout_);
     const torch::Tensor y = torch::addcmul(long_conv(v, filter_fn_->filter(x.size(1))), v, filter_fn_->skip());
@@ -129,7 +133,8 @@ class Hyena : public Mixer {
     const torch::Tensor v = u.narrow(1, 2 * D_, D_) * u.narrow(1, 0, D_);
     state.tensors[0] = torch::cat({state.tensors[0], v.unsqueeze(1)}, 1);
     const std::int64_t tokens = state.tensors[0].size(1);
-    if (!filter_.defined() || filter_.size(0) < tokens) filter_ = filter_fn_->filter(std::max(tokens, filter_fn_->longest()));
+    if (!filter_.defined() || filter_.size(0) < tokens)
+      filter_ = filter_fn_->filter(std::max(tokens, filter_fn_->longest()));
     const torch::Tensor past = state.tensors[0].flip({1});  // newest first
     const torch::Tensor y = (past * filter_.narrow(0, 0, tokens)).sum(1) + filter_fn_->skip() * v;
     return out_proj_->forward(y * u.narrow(1, D_, D_));

@@ -36,7 +36,8 @@ class MatrixScan : public Operation<MatrixScan> {
 
  private:
   static kernels::MatrixScanSizes sizes_of(const Tensor& m) {
-    return {static_cast<std::size_t>(m.size(0)), static_cast<std::size_t>(m.size(1)), static_cast<std::size_t>(m.size(2))};
+    return {static_cast<std::size_t>(m.size(0)), static_cast<std::size_t>(m.size(1)),
+            static_cast<std::size_t>(m.size(2))};
   }
 };
 

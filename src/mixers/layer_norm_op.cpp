@@ -15,7 +15,8 @@ using torch::autograd::variable_list;
 
 kernels::LayerNorm kernel_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   const std::size_t D = extent(weight, 0);
-  return {static_cast<std::size_t>(x.numel()) / D, D, static_cast<float>(eps), weight.data_ptr<float>(), bias.data_ptr<float>()};
+  return {static_cast<std::size_t>(x.numel()) / D, D, static_cast<float>(eps), weight.data_ptr<float>(),
+          bias.data_ptr<float>()};
 }
 
 // Returns the norm, and the sum if there is one.
@@ -42,9 +43,10 @@ class AddAndNorm : public Operation<AddAndNorm> {
     const Tensor dy = gradients[0].contiguous();
     Tensor dsum = torch::empty_like(sum);
     WeightGradient dweight(weight, true), dbias(bias, true);
-    kernels::layer_norm_backward(kernel_norm(sum, weight, bias, context->saved_data["eps"].toDouble()), sum.data_ptr<float>(),
-                                 dy.data_ptr<float>(), through.defined() ? through.data_ptr<float>() : nullptr,
-                                 dsum.data_ptr<float>(), dweight.data(), dbias.data());
+    kernels::layer_norm_backward(kernel_norm(sum, weight, bias, context->saved_data["eps"].toDouble()),
+                                 sum.data_ptr<float>(), dy.data_ptr<float>(),
+                                 through.defined() ? through.data_ptr<float>() : nullptr, dsum.data_ptr<float>(),
+                                 dweight.data(), dbias.data());
     return {dsum, two ? dsum : Tensor(), dweight.result(), dbias.result(), Tensor()};
   }
 };

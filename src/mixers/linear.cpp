@@ -36,7 +36,8 @@ class LinearMap : public Operation<LinearMap> {
     const torch::Tensor &x = saved[0], &weight = saved[1];
     const torch::Tensor dy = gradients[0].contiguous();
     torch::Tensor dx = context->needs_input_grad(0) ? torch::empty_like(x) : torch::Tensor();
-    WeightGradient dweight(saved[2], context->needs_input_grad(1)), dbias(saved[3], saved[3].defined() && context->needs_input_grad(2));
+    WeightGradient dweight(saved[2], context->needs_input_grad(1)),
+        dbias(saved[3], saved[3].defined() && context->needs_input_grad(2));
     kernels::linear_backward(shape_of(x, weight), x.data_ptr<float>(), weight.data_ptr<float>(), dy.data_ptr<float>(),
                              {dx.defined() ? dx.data_ptr<float>() : nullptr, dweight.data(), dbias.data()});
     return {dx, dweight.result(), dbias.result()};

@@ -7,7 +7,8 @@ namespace mneme {
 
 // x [.., in] -> [.., out] by weight [out, in] and bias [out], which may be undefined.
 //
-// In a backward pass the gradient of a parameter that has one already is added to it there, without a tensor of its own.
+// In a backward pass the gradient of a parameter that has one already is added to it there, without a tensor of its
+// own.
 torch::Tensor linear_map(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
 class LinearImpl : public torch::nn::LinearImpl {

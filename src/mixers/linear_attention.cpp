@@ -57,7 +57,8 @@ class LinearAttention : public Mixer {
   // S [B, H, dk, dv]; with the normaliser one column more, the sum of the keys.
   MixerState initial_state(std::int64_t batch) const override {
     const std::int64_t columns = widths_.head_value() + (normalised_ ? 1 : 0);
-    return {{torch::zeros({batch, widths_.heads, widths_.head_key(), columns}, q_proj_->weight.options().requires_grad(false))}};
+    return {{torch::zeros({batch, widths_.heads, widths_.head_key(), columns},
+                          q_proj_->weight.options().requires_grad(false))}};
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
@@ -68,7 +69,9 @@ class LinearAttention : public Mixer {
  private:
   // [.., H, dk] twice and [.., H, dv], with a value of 1 behind each if the weights are to be summed.
   std::array<torch::Tensor, 3> streams(const torch::Tensor& x) {
-    const auto heads = [&](const torch::Tensor& y) { return y.unflatten(-1, {widths_.heads, y.size(-1) / widths_.heads}); };
+    const auto heads = [&](const torch::Tensor& y) {
+      return y.unflatten(-1, {widths_.heads, y.size(-1) / widths_.heads});
+    };
     torch::Tensor q = mapped(heads(q_proj_->forward(x)), map_q_.get(), norm_q_);
     torch::Tensor k = mapped(heads(k_proj_->forward(x)), map_k_.get(), norm_k_);
     torch::Tensor v = heads(v_proj_->forward(x));
@@ -77,9 +80,12 @@ class LinearAttention : public Mixer {
   }
 
   torch::Tensor mapped(torch::Tensor x, ElementwiseProduct* product, bool norm) const {
-    if (product) x = product->forward(x);
-    else if (feature_map_ == "elu") x = torch::elu(x) + 1.0;
-    else if (feature_map_ == "relu") x = torch::relu(x);
+    if (product)
+      x = product->forward(x);
+    else if (feature_map_ == "elu")
+      x = torch::elu(x) + 1.0;
+    else if (feature_map_ == "relu")
+      x = torch::relu(x);
     return norm ? x / (x.sum(-1, true) + 1e-4) : x;
   }
 

@@ -76,7 +76,8 @@ MixerPointer build_mixer(const MixerEntry& entry, const MixerContext& context, c
     mixer->name_in_catalog = entry.name;
     return mixer;
   }
-  throw Error(ErrorKind::internal, "mixers/list.cpp", fmt::format("'{}' is in the catalog but cannot be built", entry.name));
+  throw Error(ErrorKind::internal, "mixers/list.cpp",
+              fmt::format("'{}' is in the catalog but cannot be built", entry.name));
 }
 
 std::vector<std::string> buildable_mixers() {

@@ -30,8 +30,7 @@ torch::Tensor LowRank::forward(const torch::Tensor& x) const {
 void LowRank::initialise(const Draw& draw, const std::string& prefix, const std::function<double(std::int64_t)>& bias) {
   draw.constant(A_, 0.0);
   draw_orthogonal(draw, B_, prefix + "lora.2.weight", 0.1);
-  if (bias_.defined())
-    draw.values(bias_, prefix + "lora.2.bias", [&](Random&, std::int64_t c) { return bias(c); });
+  if (bias_.defined()) draw.values(bias_, prefix + "lora.2.bias", [&](Random&, std::int64_t c) { return bias(c); });
 }
 
 }  // namespace mneme

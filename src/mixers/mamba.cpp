@@ -44,7 +44,8 @@ class Mamba : public Mixer, public SelfInitialised {
       dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_, StepSizes(options)));
     else
       dt_proj_ = register_module("dt_proj", std::make_shared<LinearImpl>(R_, E_));
-    A_log_ = register_parameter("A_log", torch::log(torch::arange(1, N_ + 1, torch::kFloat32)).expand({E_, N_}).clone());
+    A_log_ =
+        register_parameter("A_log", torch::log(torch::arange(1, N_ + 1, torch::kFloat32)).expand({E_, N_}).clone());
     skip_ = register_parameter("D", torch::ones({E_}));
     out_proj_ = register_module("out_proj", Linear(LinearOptions(E_, D).bias(bias)));
   }
@@ -76,7 +77,8 @@ class Mamba : public Mixer, public SelfInitialised {
   }
 
   void initialise(const Draw& draw, const std::string& prefix) override {
-    draw.values(A_log_, prefix + "A_log", [N = N_](Random&, std::int64_t i) { return std::log(static_cast<double>(i % N + 1)); });
+    draw.values(A_log_, prefix + "A_log",
+                [N = N_](Random&, std::int64_t i) { return std::log(static_cast<double>(i % N + 1)); });
     draw.constant(skip_, 1.0);
   }
 

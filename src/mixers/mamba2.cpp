@@ -54,8 +54,10 @@ class Mamba2 : public Mixer, public SelfInitialised {
   }
 
   void initialise(const Draw& draw, const std::string& prefix) override {
-    draw.values(A_log_, prefix + "A_log", [](Random& random, std::int64_t) { return std::log(1.0 + 15.0 * random.uniform()); });
-    draw.values(dt_bias_, prefix + "dt_bias", [this](Random& random, std::int64_t) { return step_sizes_.draw(random); });
+    draw.values(A_log_, prefix + "A_log",
+                [](Random& random, std::int64_t) { return std::log(1.0 + 15.0 * random.uniform()); });
+    draw.values(dt_bias_, prefix + "dt_bias",
+                [this](Random& random, std::int64_t) { return step_sizes_.draw(random); });
     draw.constant(skip_, 1.0);
   }
 

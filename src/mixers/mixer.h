@@ -24,7 +24,8 @@ class Mixer : public torch::nn::Module {
  public:
   // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
   virtual torch::Tensor forward(const torch::Tensor& x, Pass& pass) = 0;
-  // The outputs of some positions alone, `rows` [R] in [B * L], ascending: [R, D]. For mixers to which that is less work.
+  // The outputs of some positions alone, `rows` [R] in [B * L], ascending: [R, D]. For mixers to which that is less
+  // work.
   virtual torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass);
 
   // Its name in the catalog, under which it stands in a profile.

@@ -16,10 +16,17 @@ using torch::autograd::variable_list;
 // Larger matrices are left to OpenBLAS, which takes whole products, not blocks of tokens.
 constexpr std::int64_t kLargest = 262144;
 
-kernels::Mlp kernel_input(const Tensor& x, const Tensor& weight1, const Tensor& bias1, const Tensor& weight2, const Tensor& bias2) {
+kernels::Mlp kernel_input(const Tensor& x, const Tensor& weight1, const Tensor& bias1, const Tensor& weight2,
+                          const Tensor& bias2) {
   const std::size_t H = extent(weight1, 0), D = extent(weight1, 1);
-  return {static_cast<std::size_t>(x.numel()) / D, D,  H, x.data_ptr<float>(), weight1.data_ptr<float>(), bias1.data_ptr<float>(),
-          weight2.data_ptr<float>(), bias2.data_ptr<float>()};
+  return {static_cast<std::size_t>(x.numel()) / D,
+          D,
+          H,
+          x.data_ptr<float>(),
+          weight1.data_ptr<float>(),
+          bias1.data_ptr<float>(),
+          weight2.data_ptr<float>(),
+          bias2.data_ptr<float>()};
 }
 
 class GeluMlp : public Operation<GeluMlp> {
@@ -41,8 +48,10 @@ class GeluMlp : public Operation<GeluMlp> {
     const Tensor &x = saved[0], &h = saved[1];
     const Tensor dy = gradients[0].contiguous();
     Tensor dx = torch::empty_like(x);
-    const WeightGradient dweight1(saved[2], true), dbias1(saved[3], true), dweight2(saved[4], true), dbias2(saved[5], true);
-    kernels::mlp_backward(kernel_input(x, saved[2], saved[3], saved[4], saved[5]), h.data_ptr<float>(), dy.data_ptr<float>(),
+    const WeightGradient dweight1(saved[2], true), dbias1(saved[3], true), dweight2(saved[4], true),
+        dbias2(saved[5], true);
+    kernels::mlp_backward(kernel_input(x, saved[2], saved[3], saved[4], saved[5]), h.data_ptr<float>(),
+                          dy.data_ptr<float>(),
                           {dx.data_ptr<float>(), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});
     return {dx, dweight1.result(), dbias1.result(), dweight2.result(), dbias2.result()};
   }

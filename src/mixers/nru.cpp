@@ -105,8 +105,8 @@ class OuterProductNru : public Nru, public SelfInitialised {
     const Tensor U = torch::cat(weights), bias = torch::cat(biases);
     const std::int64_t first = table8_ ? D_ : 0;
     const Tensor o = table8_ ? linear_map(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
-    return nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_), ln_h_ ? ln_h_->weight : Tensor(),
-                     ln_h_ ? ln_h_->bias : Tensor());
+    return nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_),
+                     ln_h_ ? ln_h_->weight : Tensor(), ln_h_ ? ln_h_->bias : Tensor());
   }
 
   Tensor output(const Tensor& h) override { return table8_ ? torch::matmul(h, W_h2o_) + b_o_ : h; }

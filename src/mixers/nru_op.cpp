@@ -31,12 +31,15 @@ kernels::NruSizes sizes_of(const std::vector<std::int64_t>& shape, std::int64_t 
   return {size(rows), size(shape[0]), size(shape[1]), size(shape[2]), size(shape[3])};
 }
 
-std::vector<std::int64_t> numbers(const NruShape& shape) { return {shape.hidden, shape.memory, shape.heads, shape.side}; }
+std::vector<std::int64_t> numbers(const NruShape& shape) {
+  return {shape.hidden, shape.memory, shape.heads, shape.side};
+}
 
 class NruLayer : public Operation<NruLayer> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& o_in, const Tensor& W, const Tensor& U,
-                        const Tensor& gain, const Tensor& shift, std::vector<std::int64_t> shape, bool relu, bool norm) {
+  static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& o_in, const Tensor& W,
+                        const Tensor& U, const Tensor& gain, const Tensor& shift, std::vector<std::int64_t> shape,
+                        bool relu, bool norm) {
     const std::int64_t L = a_in.size(0), B = a_in.size(1), H = shape[0], width = H + shape[1];
     const Sequence a(a_in), o_input(o_in);
     Sequence p(L, B, H, a_in), o(L, B, U.size(0), a_in), q(L, B, width, a_in), state(L + 1, B, width, a_in);
@@ -74,8 +77,9 @@ class NruLayer : public Operation<NruLayer> {
       dstate.narrow(1, 0, H).add_(dy[t]);
       kernels::nru_memory_backward({sizes, relu, o.at(t), dstate.data_ptr<float>(), d_o.at(t)});
       torch::addmm_out(dq, dstate, d_o.step[t], U);
-      kernels::nru_hidden_backward({sizes, p.at(t), q.at(t), norm ? gain.data_ptr<float>() : nullptr, dq.data_ptr<float>(),
-                                    dp.at(t), dstate.data_ptr<float>(), norm ? dgain.data_ptr<float>() : nullptr,
+      kernels::nru_hidden_backward({sizes, p.at(t), q.at(t), norm ? gain.data_ptr<float>() : nullptr,
+                                    dq.data_ptr<float>(), dp.at(t), dstate.data_ptr<float>(),
+                                    norm ? dgain.data_ptr<float>() : nullptr,
                                     norm ? dshift.data_ptr<float>() : nullptr});
       dstate.addmm_(dp.step[t], W);
     }
@@ -86,7 +90,8 @@ class NruLayer : public Operation<NruLayer> {
 
 class NruPlainLayer : public Operation<NruPlainLayer> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& W, std::vector<std::int64_t> shape) {
+  static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& W,
+                        std::vector<std::int64_t> shape) {
     const std::int64_t L = a_in.size(0), B = a_in.size(1), H = shape[0];
     const Sequence a(a_in);
     Sequence o(L, B, W.size(0), a_in), state(L + 1, B, H + shape[1], a_in);
@@ -112,7 +117,8 @@ class NruPlainLayer : public Operation<NruPlainLayer> {
     Tensor dstate = torch::zeros({B, H + shape[1]}, o.all.options()), dold = torch::empty_like(dstate);
     for (std::size_t t = o.step.size(); t-- > 0;) {
       dstate.narrow(1, 0, H).add_(dy[t]);
-      kernels::nru_plain_backward({sizes_of(shape, B), o.at(t), dstate.data_ptr<float>(), d_o.at(t), dold.data_ptr<float>()});
+      kernels::nru_plain_backward(
+          {sizes_of(shape, B), o.at(t), dstate.data_ptr<float>(), d_o.at(t), dold.data_ptr<float>()});
       dold.addmm_(d_o.step[t], W);
       std::swap(dstate, dold);
     }

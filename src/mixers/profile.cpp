@@ -96,8 +96,8 @@ class Profile::Watch {
     frames_.push_back(std::move(frame));
   }
 
-  // Nodes are numbered as they are made. Those that add gradients to parameters have no place in that order, and run right
-  // behind the node whose gradient they add.
+  // Nodes are numbered as they are made. Those that add gradients to parameters have no place in that order, and run
+  // right behind the node whose gradient they add.
   std::string part_of_node(std::int64_t number) const {
     if (number < 0) return backward_part_;
     return std::prev(changes_.upper_bound(static_cast<std::uint64_t>(number)))->second;
@@ -118,8 +118,8 @@ Profile::Profile() : watch_(std::make_unique<Watch>()) {
     return nullptr;
   };
   const auto end = [](const at::RecordFunction&, at::ObserverContext*) { current->leave_operation(); };
-  handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(start, end).scopes(
-      {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  handle_ = at::addThreadLocalCallback(
+      at::RecordFunctionCallback(start, end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
 
 Profile::~Profile() {

@@ -1,8 +1,9 @@
 // Where the time of training goes: by part of the model and operation.
 //
-// Parts are marked where they begin (Part); operations are those that libtorch reports, ours among them (Operation). Every moment
-// is counted once, for the innermost operation of the innermost part. A backward operation belongs to the part in which its
-// forward one was made. Nothing in the graph changes, so results are the same to the bit with and without a profile.
+// Parts are marked where they begin (Part); operations are those that libtorch reports, ours among them (Operation).
+// Every moment is counted once, for the innermost operation of the innermost part. A backward operation belongs to the
+// part in which its forward one was made. Nothing in the graph changes, so results are the same to the bit with and
+// without a profile.
 #pragma once
 
 #include <cstdint>

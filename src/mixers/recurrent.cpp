@@ -25,7 +25,8 @@ class Recurrent : public Mixer, public SelfInitialised {
     for (std::int64_t k = 0; k < options.integer("num_layers"); ++k) {
       const std::string suffix = "_l" + std::to_string(k);
       Layer layer;
-      layer.weight_ih = register_parameter("weight_ih" + suffix, torch::zeros({gates * H_, k == 0 ? context.width : H_}));
+      layer.weight_ih =
+          register_parameter("weight_ih" + suffix, torch::zeros({gates * H_, k == 0 ? context.width : H_}));
       layer.weight_hh = register_parameter("weight_hh" + suffix, torch::zeros({gates * H_, H_}));
       if (options.flag("bias")) {
         layer.bias_ih = register_parameter("bias_ih" + suffix, torch::zeros({gates * H_}));
@@ -91,9 +92,7 @@ class Recurrent : public Mixer, public SelfInitialised {
   std::vector<Layer> layers_;
 };
 
-Tensor both_biases(const Layer& layer) {
-  return layer.bias_ih.defined() ? layer.bias_ih + layer.bias_hh : Tensor();
-}
+Tensor both_biases(const Layer& layer) { return layer.bias_ih.defined() ? layer.bias_ih + layer.bias_hh : Tensor(); }
 
 class Rnn : public Recurrent {
  public:

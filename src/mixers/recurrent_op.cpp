@@ -36,8 +36,10 @@ Tensor weight_gradient(const Tensor& db, const Tensor& h) {
 
 // dh[t] = dy[t] + what comes back through the product of step t + 1.
 void add_from_later(Tensor dh, const Sequence& dy, const Sequence& db, const Tensor& weight, std::size_t t) {
-  if (t + 1 == dy.step.size()) dh.copy_(dy.step[t]);
-  else torch::addmm_out(dh, dy.step[t], db.step[t + 1], weight);
+  if (t + 1 == dy.step.size())
+    dh.copy_(dy.step[t]);
+  else
+    torch::addmm_out(dh, dy.step[t], db.step[t + 1], weight);
 }
 
 class RnnLayer : public Operation<RnnLayer> {
@@ -77,9 +79,12 @@ class LstmLayer : public Operation<LstmLayer> {
     Sequence h = empty_sequence(a.all, H), c = empty_sequence(a.all, H), gates = empty_sequence(a.all, 4 * H);
     const Tensor transposed = weight.t(), zeros = torch::zeros_like(c.step[0]);
     for (std::size_t t = 0; t < a.step.size(); ++t) {
-      if (t > 0) torch::addmm_out(gates.step[t], a.step[t], h.step[t - 1], transposed);
-      else gates.step[t].copy_(a.step[t]);
-      kernels::lstm_cell({sizes_of(h.all), gates.at(t), t > 0 ? c.at(t - 1) : zeros.data_ptr<float>(), c.at(t), h.at(t)});
+      if (t > 0)
+        torch::addmm_out(gates.step[t], a.step[t], h.step[t - 1], transposed);
+      else
+        gates.step[t].copy_(a.step[t]);
+      kernels::lstm_cell(
+          {sizes_of(h.all), gates.at(t), t > 0 ? c.at(t - 1) : zeros.data_ptr<float>(), c.at(t), h.at(t)});
     }
     context->save_for_backward({h.all, c.all, gates.all, weight});
     return h.all;

@@ -35,20 +35,22 @@ class Retention : public Mixer {
       const std::string name(1, "qkv"[s]);
       proj_[s] = register_module(name + "_proj", Linear(torch::nn::LinearOptions(D, out[s]).bias(false)));
       if (options.flag("use_short_conv"))
-        conv_[s] = register_module(name + "_conv1d", std::make_shared<DepthwiseConv>(out[s], options.integer("conv_size"),
-                                                                                     options.flag("conv_bias")));
+        conv_[s] = register_module(
+            name + "_conv1d",
+            std::make_shared<DepthwiseConv>(out[s], options.integer("conv_size"), options.flag("conv_bias")));
     }
     const bool gated = options.flag("use_output_gate");
     if (gated) g_proj_ = register_module("g_proj", Linear(torch::nn::LinearOptions(D, widths_.value).bias(false)));
     const bool fused = gated && options.flag("fuse_norm") && gate_fn_ == "swish";
-    norm_ = register_module(fused ? "g_norm_swish_gate" : "g_norm",
-                            std::make_shared<RmsNorm>(widths_.head_value(), options.real("norm_eps"),
-                                                      options.flag("elementwise_affine")));
+    norm_ = register_module(
+        fused ? "g_norm_swish_gate" : "g_norm",
+        std::make_shared<RmsNorm>(widths_.head_value(), options.real("norm_eps"), options.flag("elementwise_affine")));
     o_proj_ = register_module("o_proj", Linear(torch::nn::LinearOptions(widths_.value, D).bias(false)));
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [q, k, v] = streams(x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in); });
+    const auto [q, k, v] =
+        streams(x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in); });
     return output(gated_scan(positioned(q), positioned(k), v, log_decay(x)), x);
   }
 
@@ -135,9 +137,7 @@ class RetNet : public Retention {
   }
 
   // Scores depend on the distance of query and key alone, so the state may turn back by one position a token.
-  torch::Tensor aged(const torch::Tensor& S) override {
-    return rotated(S.transpose(2, 3), -theta()).transpose(2, 3);
-  }
+  torch::Tensor aged(const torch::Tensor& S) override { return rotated(S.transpose(2, 3), -theta()).transpose(2, 3); }
 
   torch::Tensor theta() const {
     const double dk = static_cast<double>(widths_.head_key());

@@ -14,7 +14,8 @@ class RmsNorm : public torch::nn::Module, public SelfInitialised {
   }
 
   // One norm for all channels of a token (or `groups` of them), x [.., width]; with a gate of the same shape.
-  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& gate = {}, GatePlace place = GatePlace::behind) const {
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& gate = {},
+                        GatePlace place = GatePlace::behind) const {
     return gated_norm(x.unflatten(-1, {groups_, x.size(-1) / groups_}), weight_, eps_, gate, place);
   }
 

@@ -10,15 +10,12 @@
 namespace mneme {
 namespace {
 
-Linear projection(std::int64_t in, std::int64_t out) {
-  return Linear(torch::nn::LinearOptions(in, out).bias(false));
-}
+Linear projection(std::int64_t in, std::int64_t out) { return Linear(torch::nn::LinearOptions(in, out).bias(false)); }
 
 // What both mixes share: learned blends of a token with its predecessor.
 class Shifted : public Mixer, public SelfInitialised, public OwnLinears {
  public:
-  explicit Shifted(const MixerContext& context)
-      : D_(context.width), ratios_(context.layer, context.layers) {}
+  explicit Shifted(const MixerContext& context) : D_(context.width), ratios_(context.layer, context.layers) {}
 
   bool has_step() const override { return true; }
 
@@ -26,7 +23,8 @@ class Shifted : public Mixer, public SelfInitialised, public OwnLinears {
   torch::Tensor register_mix(const std::string& name) { return register_parameter(name, torch::zeros({1, 1, D_})); }
 
   // (c / D)^power + extra
-  void initialise_mix(const Draw& draw, const std::string& prefix, const std::string& name, double power, double extra) {
+  void initialise_mix(const Draw& draw, const std::string& prefix, const std::string& name, double power,
+                      double extra) {
     draw.values(named_parameters(false)[name], prefix + name, [&](Random&, std::int64_t c) {
       return std::pow(static_cast<double>(c) / static_cast<double>(D_), power) + extra;
     });
@@ -74,9 +72,8 @@ class Rwkv4 : public Shifted {
     draw.values(time_decay_, prefix + "time_decay", [&](Random&, std::int64_t c) {
       return -5.0 + 8.0 * std::pow(channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
     });
-    draw.values(time_first_, prefix + "time_first", [](Random&, std::int64_t c) {
-      return std::log(0.3) + 0.5 * static_cast<double>((c + 1) % 3 - 1);
-    });
+    draw.values(time_first_, prefix + "time_first",
+                [](Random&, std::int64_t c) { return std::log(0.3) + 0.5 * static_cast<double>((c + 1) % 3 - 1); });
     initialise_mix(draw, prefix, "time_mix_k", ratios_.falling, 0.0);
     initialise_mix(draw, prefix, "time_mix_v", ratios_.falling, 0.3 * ratios_.rising);
     initialise_mix(draw, prefix, "time_mix_r", 0.5 * ratios_.falling, 0.0);

@@ -37,8 +37,9 @@ struct Rwkv5Scan : Operation<Rwkv5Scan> {
     const torch::Tensor dy = gradients[0].contiguous();
     variable_list result;
     for (int i = 0; i < 5; ++i) result.push_back(torch::empty_like(saved[i]));
-    kernels::rwkv5_backward(inputs(saved), floats(saved[5]),
-                            {floats(dy), floats(result[0]), floats(result[1]), floats(result[2]), floats(result[3]), floats(result[4])});
+    kernels::rwkv5_backward(
+        inputs(saved), floats(saved[5]),
+        {floats(dy), floats(result[0]), floats(result[1]), floats(result[2]), floats(result[3]), floats(result[4])});
     result.emplace_back();
     return result;
   }

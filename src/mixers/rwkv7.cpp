@@ -42,7 +42,8 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     w_lora_ = register_module("w_lora", std::make_shared<LowRank>(D_, ranks.decay, D_, Waist::tanh, true));
     a_lora_ = register_module("a_lora", std::make_shared<LowRank>(D_, ranks.a, D_, Waist::identity, true));
     g_lora_ = register_module("g_lora", std::make_shared<LowRank>(D_, ranks.gate, D_, Waist::sigmoid, false));
-    if (ranks.v > 0) v_lora_ = register_module("v_lora", std::make_shared<LowRank>(D_, ranks.v, D_, Waist::identity, true));
+    if (ranks.v > 0)
+      v_lora_ = register_module("v_lora", std::make_shared<LowRank>(D_, ranks.v, D_, Waist::identity, true));
     g_norm_ = register_module("g_norm", torch::nn::GroupNorm(torch::nn::GroupNormOptions(H_, D_)));
   }
 
@@ -93,7 +94,8 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
       return N_ > 1 ? place * std::abs(place) : 0.0;
     };
     w_lora_->initialise(draw, prefix + "w_lora.", [&](std::int64_t c) {
-      return -6.0 + 6.0 * std::pow(channel_position(c, D_), 1.0 + std::pow(ratios_.rising, 0.3)) + 0.5 + 2.5 * zigzag(c);
+      return -6.0 + 6.0 * std::pow(channel_position(c, D_), 1.0 + std::pow(ratios_.rising, 0.3)) + 0.5 +
+             2.5 * zigzag(c);
     });
     a_lora_->initialise(draw, prefix + "a_lora.",
                         [&](std::int64_t c) { return -0.19 + 0.3 * zigzag(c) + 0.4 * centred(c); });

@@ -17,8 +17,8 @@ class S4Layer : public torch::nn::Module, public SelfInitialised {
  public:
   S4Layer(const S4System::Shape& shape, const Options& options) {
     D = register_parameter("D", torch::zeros({1, shape.channels}));
-    system = register_module("kernel",
-                             std::make_shared<S4System>(shape, options.real("dt_min"), options.real("dt_max")));
+    system =
+        register_module("kernel", std::make_shared<S4System>(shape, options.real("dt_min"), options.real("dt_max")));
   }
   void initialise(const Draw& draw, const std::string& prefix) override { draw.normal(D, prefix + "D", 1.0); }
 
@@ -69,8 +69,7 @@ class S4 : public Mixer {
       return (model.P.unsqueeze(1) * reads(row, s)).sum(0);
     };
     const Tensor old = torch::view_as_complex(state.tensors[0].to(torch::kFloat64).contiguous());
-    const Tensor pushed =
-        model.E * old - low_rank(model.P.conj(), old) + model.B * x.to(torch::kFloat64).unsqueeze(2);
+    const Tensor pushed = model.E * old - low_rank(model.P.conj(), old) + model.B * x.to(torch::kFloat64).unsqueeze(2);
     const Tensor next = model.Dg * (pushed - low_rank(model.R, pushed));  // [B, H, n]
     state.tensors[0] = torch::view_as_real(next).to(x.options());
     const Tensor y = (2.0 * torch::real(model.C * next).sum(2)).to(x.options()) + layer_->D.squeeze(0) * x;

@@ -86,7 +86,7 @@ Tensor S4System::kernel(std::int64_t length, const Tensor& like) const {
 
   // Woodbury's identity for the low-rank part.
   const Tensor eta = half_sum_nodes(M, C.options());
-  const Tensor into = sums.narrow(0, 1, r), out = sums.narrow(0, 1 + r, r);             // [r, H, F]
+  const Tensor into = sums.narrow(0, 1, r), out = sums.narrow(0, 1 + r, r);           // [r, H, F]
   const Tensor loop = (eta * sums.narrow(0, 1 + 2 * r, r * r)).unflatten(0, {r, r});  // [r, r, H, F]
   Tensor correction;
   if (r == 1) {
@@ -108,7 +108,8 @@ S4System::Recurrence S4System::recurrence() const {
   result.P = system.P;
   result.B = 2.0 * system.B;
   const Tensor QD = Q * result.Dg;  // [r, H, n]
-  const Tensor loop = 2.0 * torch::real(torch::matmul(QD.permute({1, 0, 2}), system.P.permute({1, 2, 0})));  // [H, r, r]
+  const Tensor loop =
+      2.0 * torch::real(torch::matmul(QD.permute({1, 0, 2}), system.P.permute({1, 2, 0})));  // [H, r, r]
   result.R = torch::matmul(torch::linalg_inv(loop + identity(loop)).to(torch::kComplexDouble), QD.permute({1, 0, 2}))
                  .permute({1, 0, 2});
   const Tensor A = transition(system);

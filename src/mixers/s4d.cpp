@@ -60,8 +60,8 @@ class S4d : public Mixer, public SelfInitialised {
   S4d(const MixerContext& context, const Options& options)
       : H_(context.width), n_(options.integer("d_state") / 2), dropout_(options.real("dropout")) {
     D_ = register_parameter("D", torch::zeros({H_}));
-    kernel_ = register_module(
-        "kernel", std::make_shared<S4dKernel>(H_, n_, options.real("dt_min"), options.real("dt_max")));
+    kernel_ =
+        register_module("kernel", std::make_shared<S4dKernel>(H_, n_, options.real("dt_min"), options.real("dt_max")));
     output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<PointwiseConv>(H_, 2 * H_));
   }
 

@@ -11,8 +11,8 @@ torch::Tensor selective_scan(const torch::Tensor& u, const torch::Tensor& pre, c
                              const torch::Tensor& z);
 
 // One token of the same: h [B, E, N] is moved on; u, pre, z [B, E], Bm, Cm [B, N].
-torch::Tensor selective_scan_step(torch::Tensor& h, const torch::Tensor& u, const torch::Tensor& pre, const torch::Tensor& A,
-                                  const torch::Tensor& Bm, const torch::Tensor& Cm, const torch::Tensor& D,
-                                  const torch::Tensor& z);
+torch::Tensor selective_scan_step(torch::Tensor& h, const torch::Tensor& u, const torch::Tensor& pre,
+                                  const torch::Tensor& A, const torch::Tensor& Bm, const torch::Tensor& Cm,
+                                  const torch::Tensor& D, const torch::Tensor& z);
 
 }  // namespace mneme

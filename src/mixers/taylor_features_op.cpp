@@ -32,7 +32,8 @@ class TaylorFeatures : public Operation<TaylorFeatures> {
   static variable_list backward(AutogradContext* context, const variable_list& outputs) {
     const torch::Tensor x = context->get_saved_variables()[0], dphi = outputs[0].contiguous();
     torch::Tensor dx = torch::empty_like(x);
-    kernels::taylor_features_backward(x.data_ptr<float>(), dphi.data_ptr<float>(), rows(x), extent(x, -1), dx.data_ptr<float>());
+    kernels::taylor_features_backward(x.data_ptr<float>(), dphi.data_ptr<float>(), rows(x), extent(x, -1),
+                                      dx.data_ptr<float>());
     return {dx};
   }
 };

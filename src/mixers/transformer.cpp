@@ -93,8 +93,11 @@ class Transformer : public Mixer {
     std::shared_ptr<torch::nn::Module> list;
     if (count > 1) list = register_module("layers", std::make_shared<torch::nn::Module>());
     for (std::int64_t i = 0; i < count; ++i) {
-      if (!list) layers_.push_back(make_layer(*this, options));
-      else layers_.push_back(make_layer(*list->register_module(std::to_string(i), std::make_shared<torch::nn::Module>()), options));
+      if (!list)
+        layers_.push_back(make_layer(*this, options));
+      else
+        layers_.push_back(
+            make_layer(*list->register_module(std::to_string(i), std::make_shared<torch::nn::Module>()), options));
     }
   }
 
@@ -136,11 +139,14 @@ class Transformer : public Mixer {
 
   Tensor apply(const LayerModules& layer, const Tensor& x, Pass& pass, Tensor* past) const {
     torch::nn::LayerNorm norm1 = layer.norm1, norm2 = layer.norm2;
-    const auto attend = [&](const Tensor& z) { return pass.dropout(layer.self_attn->forward(z, pass, past), dropout_); };
+    const auto attend = [&](const Tensor& z) {
+      return pass.dropout(layer.self_attn->forward(z, pass, past), dropout_);
+    };
     const auto feed = [&](const Tensor& z) {
       Linear linear1 = layer.linear1, linear2 = layer.linear2;
       const Tensor hidden = linear1->forward(z);
-      return pass.dropout(linear2->forward(pass.dropout(gelu_ ? torch::gelu(hidden) : torch::relu(hidden), dropout_)), dropout_);
+      return pass.dropout(linear2->forward(pass.dropout(gelu_ ? torch::gelu(hidden) : torch::relu(hidden), dropout_)),
+                          dropout_);
     };
     if (norm_first_) {
       const Tensor y = x + attend(norm1->forward(x));

@@ -5,8 +5,8 @@
 
 namespace mneme {
 
-// Kernels add to weight gradients. A parameter that has its gradient already is added to in place; any other weight gets a tensor
-// of zeros, which autograd takes on from there.
+// Kernels add to weight gradients. A parameter that has its gradient already is added to in place; any other weight
+// gets a tensor of zeros, which autograd takes on from there.
 class WeightGradient {
  public:
   WeightGradient(const torch::Tensor& weight, bool wanted) {

@@ -28,7 +28,8 @@ struct Wkv : Operation<Wkv> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
     const torch::Tensor &k = saved[0], &w = saved[2], dy = gradients[0].contiguous();
-    torch::Tensor dk = torch::empty_like(k), dv = torch::empty_like(k), dw = torch::empty_like(w), du = torch::empty_like(w);
+    torch::Tensor dk = torch::empty_like(k), dv = torch::empty_like(k), dw = torch::empty_like(w),
+                  du = torch::empty_like(w);
     kernels::wkv_backward({static_cast<std::size_t>(k.size(0)), static_cast<std::size_t>(k.size(1)),
                            static_cast<std::size_t>(k.size(2)), k.data_ptr<float>(), saved[1].data_ptr<float>(),
                            w.data_ptr<float>(), saved[3].data_ptr<float>(), saved[4].data_ptr<float>(),

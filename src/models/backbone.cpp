@@ -11,7 +11,8 @@ Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> block
   for (const auto& block : blocks_) list->push_back(block);
   register_module("layers", list);
   if (options.final_norm == "layernorm")
-    layer_norm_ = register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(options.final_eps)));
+    layer_norm_ =
+        register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(options.final_eps)));
   else if (options.final_norm == "rmsnorm")
     rms_norm_ = register_module("ln_f", std::make_shared<RmsNorm>(width, options.final_eps));
   else

@@ -14,8 +14,8 @@ namespace mneme {
 struct BackboneOptions {
   std::string final_norm = "layernorm";  // layernorm, rmsnorm or none; its parameters are ln_f.*
   double final_eps = 1e-5;
-  double embed_dropout = 0;              // on the input of layer 0
-  double resid_dropout = 0;              // on the last branch
+  double embed_dropout = 0;  // on the input of layer 0
+  double resid_dropout = 0;  // on the last branch
 };
 
 class Backbone : public torch::nn::Module {

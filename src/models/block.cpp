@@ -121,7 +121,9 @@ bool Block::settles(const Walk& walk) const {
   return walk.in_last_layer() && walk.rows().defined() && (!parts_.state || parts_.state->is_pointwise());
 }
 
-Tensor Block::settled(const Tensor& x, const Walk& walk) const { return settles(walk) ? select_rows(x, walk.rows()) : x; }
+Tensor Block::settled(const Tensor& x, const Walk& walk) const {
+  return settles(walk) ? select_rows(x, walk.rows()) : x;
+}
 
 void Block::settle_residual(Stream& stream, const Walk& walk) const {
   if (stream.residual.defined()) stream.residual = settled(stream.residual, walk);

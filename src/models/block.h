@@ -47,8 +47,8 @@ class Block : public torch::nn::Module {
  protected:
   Block(BlockParts parts, const char* sequence_name, const char* state_name);
 
-  // In the last layer positions meet in the sequence mixer for the last time, unless the state mixer is no pointwise one: there
-  // and in what follows only the asked rows are made.
+  // In the last layer positions meet in the sequence mixer for the last time, unless the state mixer is no pointwise
+  // one: there and in what follows only the asked rows are made.
   bool settles(const Walk& walk) const;
   // The sequence mixer's branch; of the asked rows alone where the layer settles.
   torch::Tensor mix(const torch::Tensor& x, Walk& walk);

@@ -78,7 +78,8 @@ void initialise(torch::nn::Module& model, const InitialisationRule& rule, const 
   }
   if (scheme.name == "own")
     for (const auto& item : model.named_modules("", false))
-      if (auto* owner = dynamic_cast<OwnLinears*>(item.value().get())) owner->initialise_linears(draw, item.key() + ".");
+      if (auto* owner = dynamic_cast<OwnLinears*>(item.value().get()))
+        owner->initialise_linears(draw, item.key() + ".");
   if (scheme.name == "zoology" || scheme.name == "mamba") initialise_outputs(model, rule, draw);
 }
 

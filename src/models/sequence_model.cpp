@@ -97,11 +97,10 @@ std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
   const std::int64_t width = run.model.integer("width");
   std::vector<std::shared_ptr<Block>> blocks;
   for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) blocks.push_back(build_block(run, layer));
-  auto backbone = std::make_shared<Backbone>(
-      width, std::move(blocks),
-      BackboneOptions{.final_norm = run.model.text("final_norm"),
-                      .embed_dropout = run.model.real("embed_dropout"),
-                      .resid_dropout = run.model.real("resid_dropout")});
+  auto backbone = std::make_shared<Backbone>(width, std::move(blocks),
+                                             BackboneOptions{.final_norm = run.model.text("final_norm"),
+                                                             .embed_dropout = run.model.real("embed_dropout"),
+                                                             .resid_dropout = run.model.real("resid_dropout")});
   auto embeddings = std::make_shared<Embeddings>(embedding_shape(run));
   return std::make_shared<SequenceModel>(
       std::move(embeddings), std::move(backbone),

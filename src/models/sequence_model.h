@@ -21,7 +21,7 @@ class SequenceModel : public torch::nn::Module {
  public:
   SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, const HeadShape& head);
 
-  torch::Tensor hidden(const torch::Tensor& input, Pass& pass);   // [B, L] -> [B, L, D]
+  torch::Tensor hidden(const torch::Tensor& input, Pass& pass);  // [B, L] -> [B, L, D]
   // Its rows of the asked positions, `rows` [R] in [B * L], without what only others would need: [R, D].
   torch::Tensor hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, Pass& pass);
   torch::Tensor logits(const torch::Tensor& tokens, Pass& pass);  // [B, L, classes]; for small cases

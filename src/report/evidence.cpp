@@ -49,7 +49,8 @@ Evidence Evidence::where(std::string_view path, const std::vector<Json>& values)
   Evidence some({});
   for (const ResultRow* row : rows_) {
     const Json* value = config_value(*row, path);
-    if (value != nullptr && std::any_of(values.begin(), values.end(), [&](const Json& one) { return same(*value, one); }))
+    if (value != nullptr &&
+        std::any_of(values.begin(), values.end(), [&](const Json& one) { return same(*value, one); }))
       some.rows_.push_back(row);
   }
   return some;

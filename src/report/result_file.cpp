@@ -79,7 +79,8 @@ std::vector<ResultRow> read_results(std::string_view text, std::string_view file
                                 line.at("run").get<std::string>(), known.size()));
       rows.push_back(row_of_line(line, *run->second));
     } catch (const Json::exception& error) {
-      throw Error(ErrorKind::data, where, fmt::format("not a result, expected run, outcome, steps, ...: {}", error.what()));
+      throw Error(ErrorKind::data, where,
+                  fmt::format("not a result, expected run, outcome, steps, ...: {}", error.what()));
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -21,8 +21,8 @@ namespace mneme {
 // Results only (rows.h: is_result), by id.
 std::string write_results(std::span<const ResultRow> rows);
 
-// Throws Error(data) with file and line for text that is not such a file, or for a run that is not among `runs`: the study
-// has changed since. `file` is for messages.
+// Throws Error(data) with file and line for text that is not such a file, or for a run that is not among `runs`: the
+// study has changed since. `file` is for messages.
 std::vector<ResultRow> read_results(std::string_view text, std::string_view file, std::span<const RunConfig> runs);
 
 }  // namespace mneme

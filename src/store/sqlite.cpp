@@ -14,8 +14,8 @@ namespace {
 // About a minute in all.
 constexpr int kMostWaits = 25000;
 
-// SQLite's own handler waits ever longer, so that under many writers the unlucky ones never get their turn; short waits of
-// different lengths are fair.
+// SQLite's own handler waits ever longer, so that under many writers the unlucky ones never get their turn; short waits
+// of different lengths are fair.
 int wait_for_turn(void*, int waits) {
   if (waits >= kMostWaits) return 0;
   const unsigned mixed = (static_cast<unsigned>(::getpid()) * 2654435761U + static_cast<unsigned>(waits) * 40503U) >> 8;

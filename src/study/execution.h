@@ -1,7 +1,7 @@
 // One execution of a list of runs (local_executor.h): which worker has which run, and what becomes of them.
 //
-// execution.cpp is the loop: runs are claimed, given to workers and stopped. execution_events.cpp is what workers say and
-// how they die.
+// execution.cpp is the loop: runs are claimed, given to workers and stopped. execution_events.cpp is what workers say
+// and how they die.
 #pragma once
 
 #include <chrono>

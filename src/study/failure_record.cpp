@@ -21,13 +21,13 @@ std::string record_ending(const RunDirectory& directory, const std::string& id, 
     if (metric.value("split", "") == "validation") values["validation"] = metric.at("values");
     if (metric.contains("times")) seconds = metric["times"].value("seconds", Json(0));
   }
-  Json summary = {{"id", id},
-                  {"outcome", ending.outcome},
-                  {"reason", ending.reason},
-                  {"values", values},
-                  {"times",
-                   {{"seconds", seconds},
-                    {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}}}};
+  Json summary = {
+      {"id", id},
+      {"outcome", ending.outcome},
+      {"reason", ending.reason},
+      {"values", values},
+      {"times",
+       {{"seconds", seconds}, {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}}}};
   if (ending.set_aside) summary["set_aside"] = true;
   writer.write_summary(summary);
   writer.log(fmt::format("{}: {}", ending.outcome, ending.reason));

@@ -131,7 +131,8 @@ void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree
 // A file under studies/ is called by its place there: "recall/fig1".
 std::string name_of(const Path& file) {
   Path name;
-  for (const Path& part : file.lexically_normal()) name = part == "studies" ? Path() : name.empty() ? part : name / part;
+  for (const Path& part : file.lexically_normal())
+    name = part == "studies" ? Path() : name.empty() ? part : name / part;
   const bool under_studies = std::find(file.begin(), file.end(), Path("studies")) != file.end();
   return under_studies ? name.replace_extension().generic_string() : file.stem().string();
 }

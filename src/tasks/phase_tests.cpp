@@ -71,8 +71,9 @@ std::vector<PhaseTest> phase_tests(const Timing& timing) {
   std::vector<PhaseTest> tests;
   tests.push_back({"two_isi", two, [two](std::span<const float> outputs) { return passes_two_isi(two, outputs); }});
   for (const std::int64_t gap : {0, 1})
-    tests.push_back({gap == 0 ? "double_isi" : "double_isi_gap_1", double_isi_signal(timing, gap),
-                     [timing, gap](std::span<const float> outputs) { return passes_double_isi(timing, gap, outputs); }});
+    tests.push_back(
+        {gap == 0 ? "double_isi" : "double_isi_gap_1", double_isi_signal(timing, gap),
+         [timing, gap](std::span<const float> outputs) { return passes_double_isi(timing, gap, outputs); }});
   return tests;
 }
 

@@ -17,7 +17,8 @@ void copy_into(const Safetensors& file, const Path& path, const std::string& nam
   if (found == file.tensors().end())
     throw Error(ErrorKind::data, path.string(), fmt::format("no tensor '{}' in the checkpoint", name));
   if (found->second.dtype != "F32" || found->second.shape != shape)
-    throw Error(ErrorKind::data, path.string(), fmt::format("tensor '{}' has another type or shape than the model", name));
+    throw Error(ErrorKind::data, path.string(),
+                fmt::format("tensor '{}' has another type or shape than the model", name));
   std::memcpy(to.data_ptr<float>() + offset, found->second.bytes.data(), found->second.bytes.size());
 }
 
@@ -30,13 +31,8 @@ CheckpointFiles::CheckpointFiles(Path newest) : current(std::move(newest)), prev
 }
 
 Json Trainer::Position::json() const {
-  return {{"step", step},
-          {"loss_sum", loss_sum},
-          {"loss_steps", loss_steps},
-          {"validation", validation},
-          {"metrics", metrics},
-          {"best_step", best_step},
-          {"best_accuracy", best_accuracy}};
+  return {{"step", step},       {"loss_sum", loss_sum},   {"loss_steps", loss_steps},      {"validation", validation},
+          {"metrics", metrics}, {"best_step", best_step}, {"best_accuracy", best_accuracy}};
 }
 
 Trainer::Position Trainer::Position::from_json(const Json& json) {
@@ -54,7 +50,8 @@ Trainer::Position Trainer::Position::from_json(const Json& json) {
 void Trainer::save(const CheckpointFiles& files) const {
   std::map<std::string, TensorView> tensors;
   for (const auto& segment : parameters_->segments())
-    tensors["param." + segment.name] = {"F32", segment.shape, bytes_of(parameters_->values, segment.offset, segment.size)};
+    tensors["param." + segment.name] = {"F32", segment.shape,
+                                        bytes_of(parameters_->values, segment.offset, segment.size)};
   const std::int64_t n = parameters_->size();
   tensors["adam.m"] = {"F32", {n}, bytes_of(optimiser_->first_moment, 0, n)};
   tensors["adam.v"] = {"F32", {n}, bytes_of(optimiser_->second_moment, 0, n)};
@@ -90,12 +87,14 @@ void Trainer::restore(const Path& checkpoint) {
   const auto field = [&](const char* name) -> const std::string& {
     const auto found = metadata.find(name);
     if (found == metadata.end())
-      throw Error(ErrorKind::data, checkpoint.string(), fmt::format("no '{}' in the metadata, expected a checkpoint of Mneme", name));
+      throw Error(ErrorKind::data, checkpoint.string(),
+                  fmt::format("no '{}' in the metadata, expected a checkpoint of Mneme", name));
     return found->second;
   };
   if (field("format") != kFormat || field("run") != run_.id)
-    throw Error(ErrorKind::data, checkpoint.string(),
-                fmt::format("a checkpoint of run {} in format {}, expected run {}", field("run"), field("format"), run_.id));
+    throw Error(
+        ErrorKind::data, checkpoint.string(),
+        fmt::format("a checkpoint of run {} in format {}, expected run {}", field("run"), field("format"), run_.id));
   // Read before anything is changed: a checkpoint is taken whole or not at all.
   Position position = Position::from_json(parse_json(field("position"), checkpoint.string()));
   for (const auto& segment : parameters_->segments())

@@ -20,8 +20,8 @@ struct GemmUse {
   double flops = 0;  // of all multiplications of this shape
 };
 
-// The multiplications of training steps on this thread, most work first: libtorch's, and those of our linear layers, MLP and loss
-// head. Those inside of other kernels are not seen.
+// The multiplications of training steps on this thread, most work first: libtorch's, and those of our linear layers,
+// MLP and loss head. Those inside of other kernels are not seen.
 std::vector<GemmUse> gemms_of(const std::function<void()>& work);
 
 }  // namespace mneme

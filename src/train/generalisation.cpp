@@ -11,7 +11,8 @@ Json generalisation(const RunConfig& run, SequenceModel& model, const Evaluation
   for (const std::int64_t value : run.test.integers("values")) {
     const RunConfig there = at_test_value(run, value);
     const auto task = there.task_entry->build(there.task);
-    const Scores scores = make_objective(there, *task, model)->evaluate(Split::test, run.test.integer("examples"), tick);
+    const Scores scores =
+        make_objective(there, *task, model)->evaluate(Split::test, run.test.integer("examples"), tick);
     Json point = scores.json();
     if (!std::isfinite(scores.loss)) point["loss"] = nullptr;
     point["value"] = value;

@@ -15,13 +15,15 @@ HeadResult run(const torch::Tensor& rows, const torch::Tensor& matrix, const tor
                std::span<const std::int32_t> answers, const kernels::SoftmaxHeadGradients* gradients) {
   const Part part("head");
   const Report report(typeid(SoftmaxHead), rows, matrix);
-  const auto size = [](const torch::Tensor& tensor, std::int64_t at) { return static_cast<std::size_t>(tensor.size(at)); };
+  const auto size = [](const torch::Tensor& tensor, std::int64_t at) {
+    return static_cast<std::size_t>(tensor.size(at));
+  };
   check(size(rows, 0) == answers.size(), "one answer per row");
   HeadResult result;
   result.predictions.resize(answers.size());
   std::vector<float> losses(answers.size());
-  kernels::softmax_head({size(rows, 0), size(rows, 1), size(matrix, 0), rows.data_ptr<float>(), matrix.data_ptr<float>(),
-                         bias.defined() ? bias.data_ptr<float>() : nullptr, answers.data()},
+  kernels::softmax_head({size(rows, 0), size(rows, 1), size(matrix, 0), rows.data_ptr<float>(),
+                         matrix.data_ptr<float>(), bias.defined() ? bias.data_ptr<float>() : nullptr, answers.data()},
                         losses.data(), result.predictions.data(), gradients);
   for (const float loss : losses) result.loss_sum += loss;
   for (std::size_t r = 0; r < answers.size(); ++r) result.correct += result.predictions[r] == answers[r];

@@ -48,8 +48,8 @@ std::unique_ptr<Objective> make_objective(const RunConfig& run, const Task& task
 std::unique_ptr<Objective> make_token_objective(const RunConfig& run, const Task& task, SequenceModel& model);
 std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model);
 
-// What a signal model predicts, on from 0.5, from what SequenceModel::signal gives: probabilities, unless the run minimises
-// the squared error.
+// What a signal model predicts, on from 0.5, from what SequenceModel::signal gives: probabilities, unless the run
+// minimises the squared error.
 torch::Tensor signal_output(const RunConfig& run, const torch::Tensor& raw);
 
 }  // namespace mneme

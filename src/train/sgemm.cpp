@@ -18,7 +18,8 @@ double sgemm_rate(const GemmShape& shape, double seconds) {
   const auto matrix = [](std::int64_t rows, std::int64_t columns, bool transposed) {
     return transposed ? torch::full({columns, rows}, 0.5).t() : torch::full({rows, columns}, 0.5);
   };
-  const torch::Tensor a = matrix(shape.m, shape.k, shape.transposed_a), b = matrix(shape.k, shape.n, shape.transposed_b);
+  const torch::Tensor a = matrix(shape.m, shape.k, shape.transposed_a),
+                      b = matrix(shape.k, shape.n, shape.transposed_b);
   torch::Tensor c = torch::empty({shape.m, shape.n});
   const double work = 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
   // Reading the clock takes as long as a small multiplication.

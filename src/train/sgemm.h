@@ -11,7 +11,8 @@ namespace mneme {
 // by its own clock; the best of several repetitions within about `seconds`.
 double sgemm_rate(const GemmShape& shape, double seconds = 0.3);
 
-// The same for these multiplications together (at least one): the twelve that are most of the work, each weighted by its work.
+// The same for these multiplications together (at least one): the twelve that are most of the work, each weighted by
+// its work.
 double sgemm_rate(std::span<const GemmUse> uses, double seconds_each = 0.15);
 
 }  // namespace mneme

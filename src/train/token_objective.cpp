@@ -11,7 +11,8 @@ namespace {
 // Cross entropy on the asked positions.
 class TokenObjective : public Objective {
  public:
-  TokenObjective(const RunConfig& run, const Task& task, SequenceModel& model) : run_(run), task_(task), model_(model) {}
+  TokenObjective(const RunConfig& run, const Task& task, SequenceModel& model)
+      : run_(run), task_(task), model_(model) {}
 
   BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
     const ExampleSource source = source_of(Split::train);
@@ -19,7 +20,8 @@ class TokenObjective : public Objective {
     std::vector<Batch> batches;
     std::size_t asked = 0;
     for (std::size_t first = 0; first < indices.size(); first += micro()) {
-      batches.push_back(make_batch(source, run_.shape, indices.subspan(first, std::min(micro(), indices.size() - first))));
+      batches.push_back(
+          make_batch(source, run_.shape, indices.subspan(first, std::min(micro(), indices.size() - first))));
       asked += batches.back().answers.size();
     }
     double loss = 0;
@@ -51,7 +53,8 @@ class TokenObjective : public Objective {
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
       const Batch batch = make_batch(source, run_.shape, indices);
       Pass pass = Pass::evaluation();
-      const HeadResult result = evaluate_head(asked_rows(batch, pass), model_.output_matrix(), model_.output_bias(), batch.answers);
+      const HeadResult result =
+          evaluate_head(asked_rows(batch, pass), model_.output_matrix(), model_.output_bias(), batch.answers);
       loss += result.loss_sum;
       asked += static_cast<std::int64_t>(batch.answers.size());
       correct += result.correct;
@@ -62,8 +65,10 @@ class TokenObjective : public Objective {
       tick();
     }
     const auto questions = static_cast<double>(std::max<std::int64_t>(asked, 1));
-    return {loss / questions, static_cast<double>(correct) / questions,
-            static_cast<double>(exact) / static_cast<double>(examples), {}};
+    return {loss / questions,
+            static_cast<double>(correct) / questions,
+            static_cast<double>(exact) / static_cast<double>(examples),
+            {}};
   }
 
  private:

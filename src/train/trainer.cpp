@@ -88,8 +88,8 @@ std::string Trainer::verdict() const {
 }
 
 bool Trainer::evaluate_validation(TrainObserver& observer) {
-  const Scores scores = objective_->evaluate(Split::validation, run_.train.integer("eval_examples"),
-                                             [&] { observer.on_evaluating(); });
+  const Scores scores =
+      objective_->evaluate(Split::validation, run_.train.integer("eval_examples"), [&] { observer.on_evaluating(); });
   if (!std::isfinite(scores.loss)) return false;
   position_.validation = scores.json();
   if (scores.accuracy > position_.best_accuracy) {

@@ -55,9 +55,9 @@ class Trainer {
   // Everything besides weights and moments that the next step depends on.
   struct Position {
     std::int64_t step = 0;
-    double loss_sum = 0;          // training loss since the last evaluation
+    double loss_sum = 0;  // training loss since the last evaluation
     std::int64_t loss_steps = 0;
-    Json validation;              // last finite evaluation, null before the first
+    Json validation;  // last finite evaluation, null before the first
     Json metrics = Json::array();
     std::int64_t best_step = 0;
     double best_accuracy = -1;

@@ -6,11 +6,11 @@
 #include "check/tensor_memory.h"
 #include "core/error.h"
 #include "core/safetensors.h"
+#include "core/timing.h"
 #include "mixers/holder.h"
 #include "mixers/mixer.h"
 #include "models/initialise.h"
 #include "train/sgemm.h"
-#include "core/timing.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
 
@@ -27,7 +27,8 @@ struct Workload {
 // One mixer with its own initial values, an input and what comes back for its output; all a function of the sizes.
 class MixerUnderTest {
  public:
-  explicit MixerUnderTest(const Workload& work) : work_(work), mixer_(build_mixer(work.entry, work.context, work.options)) {
+  explicit MixerUnderTest(const Workload& work)
+      : work_(work), mixer_(build_mixer(work.entry, work.context, work.options)) {
     const Draw draw(0);
     // initialise() walks the children of a model.
     Holder<Mixer> model("mixer", mixer_);
@@ -116,13 +117,14 @@ void carry_out_bench_mixer(const Json& request) {
   for (const auto length : request.at("lengths").get<std::vector<std::int64_t>>()) {
     const MixerContext context{width, length, 0, 1};
     entry.validate(context, options);
-    rows.push_back(measure({entry, context, options, batch}, request.value("seconds", 3.0), rows.empty() ? case_file : ""));
+    rows.push_back(
+        measure({entry, context, options, batch}, request.value("seconds", 3.0), rows.empty() ? case_file : ""));
   }
   const double square = sgemm_rate(GemmShape{1024, 1024, 1024}, 0.5);
   for (Json& row : rows) row["mfu_square"] = row["useful_flops"].get<double>() / square;
-  Json result = {{"mixer", entry.name},         {"family", entry.family}, {"options", options.values()},
-                 {"width", width},              {"batch", batch},         {"rows", rows},
-                 {"sgemm_square_flops", square}, {"fingerprint", fingerprint()}};
+  Json result = {
+      {"mixer", entry.name}, {"family", entry.family}, {"options", options.values()},  {"width", width},
+      {"batch", batch},      {"rows", rows},           {"sgemm_square_flops", square}, {"fingerprint", fingerprint()}};
   if (rows.size() > 1) {
     const std::vector<double> lengths = column(rows, "length");
     result["time_exponent"] = fitted_exponent(lengths, column(rows, "step_seconds"));

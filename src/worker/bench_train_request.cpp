@@ -23,7 +23,8 @@ struct StepTimes {
   std::vector<double> wall, thread;
 };
 
-// Both clocks over the same steps: the wall's is the user's time, the thread's hardly depends on what else the machine does.
+// Both clocks over the same steps: the wall's is the user's time, the thread's hardly depends on what else the machine
+// does.
 StepTimes time_steps(Trainer& trainer, double seconds) {
   StepTimes times;
   times.wall = time_calls(

@@ -18,8 +18,9 @@ const char* word(Finding::Verdict verdict) {
 }  // namespace
 
 void carry_out_check(const Json& request) {
-  const Subject subject = Subject::of_list(request.at("mixer").get<std::string>(), request.value("options", Json::object()),
-                                           request.value("width", std::int64_t{16}));
+  const Subject subject =
+      Subject::of_list(request.at("mixer").get<std::string>(), request.value("options", Json::object()),
+                       request.value("width", std::int64_t{16}));
   std::vector<Check> checks = mixer_checks();
   if (request.value("cost", true)) checks.push_back(cost_check());
   for (const Check& check : checks) {

@@ -18,8 +18,10 @@ Json without_nulls(const Json& value) {
   Json result = value.is_object() ? Json::object() : Json::array();
   for (const auto& [key, member] : value.items()) {
     if (member.is_null()) continue;
-    if (value.is_object()) result[key] = without_nulls(member);
-    else result.push_back(without_nulls(member));
+    if (value.is_object())
+      result[key] = without_nulls(member);
+    else
+      result.push_back(without_nulls(member));
   }
   return result;
 }
@@ -140,8 +142,8 @@ GoldenModel language_model_case(const GoldenCase& golden) {
             Pass pass = Pass::evaluation();
             const torch::Tensor logits = model->logits(file.at("input_ids").to(torch::kInt32), pass);
             const torch::Tensor targets = file.at("targets").to(torch::kInt64).flatten();
-            const torch::Tensor loss = torch::cross_entropy_loss(logits.view({-1, vocab}), targets, {},
-                                                                  torch::Reduction::Mean, kNotAsked);
+            const torch::Tensor loss =
+                torch::cross_entropy_loss(logits.view({-1, vocab}), targets, {}, torch::Reduction::Mean, kNotAsked);
             loss.backward();
             return {{"output", logits.detach()}, {"loss", loss.detach().reshape({1})}};
           }};

@@ -36,8 +36,8 @@ void use_one_thread() {
   if (auto* set = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(1);
 }
 
-// Decays fall below the smallest normal numbers within a few hundred tokens, and arithmetic on what lies below is many times
-// slower: such numbers are zero here.
+// Decays fall below the smallest normal numbers within a few hundred tokens, and arithmetic on what lies below is many
+// times slower: such numbers are zero here.
 void flush_denormals() { at::globalContext().setFlushDenormal(true); }
 
 // Freed tensors stay with the process: giving pages back and faulting them in again costs as much as the arithmetic.
@@ -105,10 +105,13 @@ int serve() {
 int main(int argc, char** argv) {
   if (argc > 1) {
     const bool version = std::string(argv[1]) == "--version";
-    if (version) std::puts("mneme-worker " MNEME_VERSION);
-    else std::puts("usage: mneme-worker < requests > events\nReads one JSON request a line, writes one JSON event a line; "
-                   "see docs/worker-protocol.md.\n`mneme` starts it; to try it by hand:\n"
-                   "  echo '{\"request\":\"verify\",\"files\":[\"tests/golden/mlp-m1.safetensors\"]}' | mneme-worker");
+    if (version)
+      std::puts("mneme-worker " MNEME_VERSION);
+    else
+      std::puts(
+          "usage: mneme-worker < requests > events\nReads one JSON request a line, writes one JSON event a line; "
+          "see docs/worker-protocol.md.\n`mneme` starts it; to try it by hand:\n"
+          "  echo '{\"request\":\"verify\",\"files\":[\"tests/golden/mlp-m1.safetensors\"]}' | mneme-worker");
     return version || std::string(argv[1]) == "--help" ? 0 : 2;
   }
   return mneme::serve();

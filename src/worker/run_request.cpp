@@ -104,7 +104,8 @@ class Recorder : public TrainObserver {
   }
 
   double tokens_per_second() const {
-    const double tokens = static_cast<double>((last_.step - first_step_) * run_.train.integer("batch") * run_.shape.length);
+    const double tokens =
+        static_cast<double>((last_.step - first_step_) * run_.train.integer("batch") * run_.shape.length);
     return tokens / std::max(seconds_since(start_), 1e-9);
   }
 
@@ -132,7 +133,8 @@ double restore_metrics(const Trainer& trainer, const RunWriter& writer) {
   for (const Json& metric : trainer.metrics()) {
     const Json time = times.contains(metric["step"]) ? times[metric["step"]] : Json::object();
     seconds = std::max(seconds, time.value("seconds", 0.0));
-    metrics.push_back({{"step", metric["step"]}, {"split", "validation"}, {"values", metric["values"]}, {"times", time}});
+    metrics.push_back(
+        {{"step", metric["step"]}, {"split", "validation"}, {"values", metric["values"]}, {"times", time}});
   }
   if (!times.empty() || !metrics.empty()) writer.replace_metrics(metrics);
   return seconds;

@@ -41,8 +41,10 @@ Json step_parts(std::span<const ProfileCell> cells, std::size_t steps, const Run
   for (const ProfileCell& cell : cells) {
     Json& part = parts[cell.part];
     if (part.is_null())
-      part = {{"part", cell.part}, {"seconds", 0.0}, {"forward", 0.0}, {"backward", 0.0}, {"share", 0.0},
-              {"kinds", {{"products", 0.0}, {"kernels", 0.0}, {"libtorch", 0.0}, {"autograd", 0.0}}}};
+      part = {
+          {"part", cell.part}, {"seconds", 0.0},
+          {"forward", 0.0},    {"backward", 0.0},
+          {"share", 0.0},      {"kinds", {{"products", 0.0}, {"kernels", 0.0}, {"libtorch", 0.0}, {"autograd", 0.0}}}};
     const double seconds = cell.seconds / static_cast<double>(steps);
     add(part, "seconds", seconds);
     add(part, cell.backward ? "backward" : "forward", seconds);
@@ -65,8 +67,14 @@ Json step_operations(std::span<const ProfileCell> cells, std::size_t steps) {
   for (const ProfileCell& cell : cells) {
     Json& row = operations[{cell.part, cell.operation}];
     if (row.is_null())
-      row = {{"part", cell.part},  {"operation", cell.operation}, {"kind", kind_of(cell.operation)}, {"seconds", 0.0},
-             {"forward", 0.0},     {"backward", 0.0},             {"share", 0.0},                    {"calls", 0.0}};
+      row = {{"part", cell.part},
+             {"operation", cell.operation},
+             {"kind", kind_of(cell.operation)},
+             {"seconds", 0.0},
+             {"forward", 0.0},
+             {"backward", 0.0},
+             {"share", 0.0},
+             {"calls", 0.0}};
     add(row, "seconds", cell.seconds / count);
     add(row, cell.backward ? "backward" : "forward", cell.seconds / count);
     add(row, "share", cell.seconds / total);

@@ -9,8 +9,8 @@
 
 namespace mneme {
 
-// One object a part, most time first: seconds of a step, forward, backward and by kind of operation; its share of the whole; and
-// its useful work, where the catalog knows it.
+// One object a part, most time first: seconds of a step, forward, backward and by kind of operation; its share of the
+// whole; and its useful work, where the catalog knows it.
 Json step_parts(std::span<const ProfileCell> cells, std::size_t steps, const RunConfig& run);
 
 // One object for each operation of each part, most time first.

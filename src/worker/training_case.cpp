@@ -41,8 +41,9 @@ void save_training_case(const Path& path, Trainer& trainer, const RunConfig& run
   views["tokens"] = view("I32", batch.tokens.sizes().vec(), batch.tokens.data_ptr<std::int32_t>());
   views["asked"] = view("I64", {asked}, batch.asked.data());
   views["answers"] = view("I32", {asked}, batch.answers.data());
-  save_safetensors(path, views,
-                   {{"config", run.json.dump()}, {"loss", fmt::format("{}", loss)}, {"gradient_norm", fmt::format("{}", norm)}});
+  save_safetensors(
+      path, views,
+      {{"config", run.json.dump()}, {"loss", fmt::format("{}", loss)}, {"gradient_norm", fmt::format("{}", norm)}});
 }
 
 }  // namespace mneme

@@ -6,8 +6,9 @@
 
 namespace mneme {
 
-// Carries out the trainer's first step and writes a safetensors file: the weights before it (param.*), the batch (tokens [B, L],
-// asked: flat positions, answers), and as metadata the configuration, the loss and the norm of the gradient. Token tasks only.
+// Carries out the trainer's first step and writes a safetensors file: the weights before it (param.*), the batch
+// (tokens [B, L], asked: flat positions, answers), and as metadata the configuration, the loss and the norm of the
+// gradient. Token tasks only.
 void save_training_case(const Path& path, Trainer& trainer, const RunConfig& run);
 
 }  // namespace mneme

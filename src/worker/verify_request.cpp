@@ -11,9 +11,7 @@
 namespace mneme {
 namespace {
 
-double largest(const torch::Tensor& tensor) {
-  return tensor.numel() == 0 ? 0.0 : tensor.abs().max().item<double>();
-}
+double largest(const torch::Tensor& tensor) { return tensor.numel() == 0 ? 0.0 : tensor.abs().max().item<double>(); }
 
 double largest_gradient(const GoldenCase& golden) {
   double result = 0;
@@ -23,7 +21,8 @@ double largest_gradient(const GoldenCase& golden) {
 }
 
 // Loads every param.* and returns the gradients that must come out, by their names in the file.
-std::map<std::string, torch::Tensor> load_parameters(const GoldenCase& golden, torch::nn::Module& module, const Path& path) {
+std::map<std::string, torch::Tensor> load_parameters(const GoldenCase& golden, torch::nn::Module& module,
+                                                     const Path& path) {
   const torch::NoGradGuard guard;
   std::map<std::string, torch::Tensor> ours;
   for (const auto& item : module.named_parameters()) {
@@ -36,7 +35,8 @@ std::map<std::string, torch::Tensor> load_parameters(const GoldenCase& golden, t
   }
   for (const auto& [name, tensor] : golden.tensors)
     if (name.starts_with("param.") && !ours.contains("grad." + name.substr(6)))
-      throw Error(ErrorKind::mismatch, path.string(), fmt::format("our {} has no parameter '{}'", golden.mixer, name.substr(6)));
+      throw Error(ErrorKind::mismatch, path.string(),
+                  fmt::format("our {} has no parameter '{}'", golden.mixer, name.substr(6)));
   return ours;
 }
 

@@ -85,7 +85,8 @@ TEST(Counts, RanksOfRwkv7AreRoundedAsInTheReference) {
   const std::int64_t D = 1024, decay = 64, a = 64, gate = 160, v = 64;
   const std::int64_t first = 4 * D * D + 13 * D + 2 * D * (decay + a + gate);
   EXPECT_EQ(entry.parameters({.width = D, .length = 8, .layer = 0, .layers = 2}, options), first);
-  EXPECT_EQ(entry.parameters({.width = D, .length = 8, .layer = 1, .layers = 2, .earlier = 1}, options), first + 2 * D * v + D);
+  EXPECT_EQ(entry.parameters({.width = D, .length = 8, .layer = 1, .layers = 2, .earlier = 1}, options),
+            first + 2 * D * v + D);
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ TEST(RunConfig, DefaultsAreComplete) {
 }
 
 TEST(RunConfig, EvaluationIsASmallShareOfTheWorkUnlessSaidOtherwise) {
-  const auto examples = [](const std::string& train) { return from("[train]\n" + train).train.integer("eval_examples"); };
+  const auto examples = [](const std::string& train) {
+    return from("[train]\n" + train).train.integer("eval_examples");
+  };
   EXPECT_EQ(examples("batch = 64\nsteps = 1000"), 288);  // 20 times 288 examples forward, 64,000 forward and backward
   EXPECT_EQ(examples("batch = 64\nsteps = 1000\neval_every = 100"), 576);
   EXPECT_EQ(examples("batch = 8\nsteps = 100"), 200) << "enough to tell scores apart";
@@ -84,15 +86,20 @@ TEST(RunConfig, SeedsDeriveFromTheSeedAndCanBeGiven) {
 }
 
 TEST(RunConfig, ErrorsNameTheirPlace) {
-  EXPECT_EQ(error_of("[model]\nmixer = 'atention'\n"), "[run.toml:2:1] unknown mixer 'atention', did you mean 'attention'?");
+  EXPECT_EQ(error_of("[model]\nmixer = 'atention'\n"),
+            "[run.toml:2:1] unknown mixer 'atention', did you mean 'attention'?");
   EXPECT_EQ(error_of("[task]\nlenght = 3\n"), "[run.toml:2:1] task: unknown key 'lenght', did you mean 'length'?");
-  EXPECT_EQ(error_of("[task]\nlength = 16\npairs = 5\nvocab = 64\n"), "[run.toml:3:1] task.pairs: got 5, expected at most length / 4 = 4");
+  EXPECT_EQ(error_of("[task]\nlength = 16\npairs = 5\nvocab = 64\n"),
+            "[run.toml:3:1] task.pairs: got 5, expected at most length / 4 = 4");
   EXPECT_EQ(error_of("task.length = 33"), "[run.toml:1:6] task.length: got 33, expected a multiple of 2");
   EXPECT_EQ(error_of("task.vocab = 64"), "[run.toml:1:6] task.vocab: got 64, expected more than length = 64");
   EXPECT_EQ(error_of("[trian]\nlr = 1\n"), "[run.toml:1:2] unknown table 'trian', did you mean 'train'?");
-  EXPECT_EQ(error_of("[model.attention]\nnum_heads = 3\n"), "[run.toml:2:1] model.attention.num_heads: got 3, expected a divisor of the width 64");
-  EXPECT_EQ(error_of("train.lr = 'fast'"), "[run.toml:1:7] train.lr: got \"fast\", expected a number from 0 to 1000000");
-  EXPECT_EQ(error_of("train.epochs = 2"), "[run.toml:1:7] train.epochs: got 2, expected train.examples > 0 with it: fresh examples have no epochs");
+  EXPECT_EQ(error_of("[model.attention]\nnum_heads = 3\n"),
+            "[run.toml:2:1] model.attention.num_heads: got 3, expected a divisor of the width 64");
+  EXPECT_EQ(error_of("train.lr = 'fast'"),
+            "[run.toml:1:7] train.lr: got \"fast\", expected a number from 0 to 1000000");
+  EXPECT_EQ(error_of("train.epochs = 2"),
+            "[run.toml:1:7] train.epochs: got 2, expected train.examples > 0 with it: fresh examples have no epochs");
 }
 
 TEST(RunConfig, ModelsThatCannotWorkAreWarnedAbout) {

@@ -12,8 +12,8 @@ std::string error_of(const std::string& toml) {
   return testing::error_of(ErrorKind::usage, [&] { from(toml); });
 }
 
-// The ids of runs from before there was a table [test] or train.stop_on: stored results are found by them. What has another default today stands as
-// it was then.
+// The ids of runs from before there was a table [test] or train.stop_on: stored results are found by them. What has
+// another default today stands as it was then.
 TEST(TestConfig, OldRunsKeepTheirIds) {
   const std::string plain = "train = { micro_batch = 32, eval_examples = 1000 }\n", plain_id = "876ec1ca3cf2";
   const std::pair<std::string, std::string> known[] = {
@@ -24,7 +24,8 @@ TEST(TestConfig, OldRunsKeepTheirIds) {
       {"task.name = 'state_tracking'\nmodel.mixer = 'mamba'\n"
        "train = { stop_at = 0.9, give_up_after = 0.5, give_up_below = 0.01, micro_batch = 64, eval_examples = 1000 }\n",
        "52d8bfad96af"},
-      {"task.name = 'copying'\nmodel.mixer = 's4d'\ntrain = { micro_batch = 29, eval_examples = 1000 }\n", "cf2a6da93bfa"},
+      {"task.name = 'copying'\nmodel.mixer = 's4d'\ntrain = { micro_batch = 29, eval_examples = 1000 }\n",
+       "cf2a6da93bfa"},
   };
   for (const auto& [toml, id] : known) {
     EXPECT_EQ(from(toml).id, id) << toml;
@@ -37,15 +38,18 @@ TEST(TestConfig, OldRunsKeepTheirIds) {
 }
 
 TEST(TestConfig, WhatItSaysIsPartOfTheRun) {
-  const RunConfig run = from("task.name = 'copying'\nmodel.mixer = 's4d'\n[test]\nalong = 'blanks'\nvalues = [90, 60, 90]\n");
+  const RunConfig run =
+      from("task.name = 'copying'\nmodel.mixer = 's4d'\n[test]\nalong = 'blanks'\nvalues = [90, 60, 90]\n");
   EXPECT_NE(run.id, "cf2a6da93bfa");
   EXPECT_EQ(run.json["test"], parse_json(R"({"along": "blanks", "values": [60, 90], "examples": 1000, "phases": false,
-                                             "traces": 0})", "test"));
+                                             "traces": 0})",
+                                         "test"));
   EXPECT_NE(from("train.stop_on = 'exact_match'").id, from("").id);
 }
 
 TEST(TestConfig, ResolvingTheCanonicalJsonAgainChangesNothing) {
-  for (const char* test : {"along = 'length'", "phases = true", "traces = 2", "along = 'length'\nphases = true\ntraces = 1"}) {
+  for (const char* test :
+       {"along = 'length'", "phases = true", "traces = 2", "along = 'length'\nphases = true\ntraces = 1"}) {
     const RunConfig once = from("task.name = 'counting'\nmodel.mixer = 'gru'\n[test]\n" + std::string(test));
     const RunConfig twice = resolve_run(config_from_json(parse_json(canonical(once.json), "test"), "test"));
     EXPECT_EQ(canonical(once.json), canonical(twice.json));
@@ -61,8 +65,8 @@ TEST(TestConfig, TheValuesAreTheAxisOwnUnlessGiven) {
 }
 
 TEST(TestConfig, TheMemoryOfATestIsBoundedWhateverTheLength) {
-  const RunConfig run = from(
-      "task.name = 'state_tracking'\nmodel.mixer = 'rnn'\n[test]\nalong = 'length'\nvalues = [8, 512, 8192]\n");
+  const RunConfig run =
+      from("task.name = 'state_tracking'\nmodel.mixer = 'rnn'\n[test]\nalong = 'length'\nvalues = [8, 512, 8192]\n");
   EXPECT_EQ(at_test_value(run, 8).train.integer("micro_batch"), 256);
   EXPECT_EQ(at_test_value(run, 512).train.integer("micro_batch"), 16);
   EXPECT_EQ(at_test_value(run, 8192).train.integer("micro_batch"), 1);
@@ -71,7 +75,8 @@ TEST(TestConfig, TheMemoryOfATestIsBoundedWhateverTheLength) {
 TEST(TestConfig, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of("task.name = 'copying'\n[test]\nalong = 'length'\n"),
             "[run.toml:3:1] test.along: got \"length\", expected one of the axes of copying: blanks, pattern");
-  EXPECT_THAT(error_of("[test]\nalnog = 'length'\n"), HasSubstr("[run.toml:2:1] test: unknown key 'alnog', did you mean 'along'?"));
+  EXPECT_THAT(error_of("[test]\nalnog = 'length'\n"),
+              HasSubstr("[run.toml:2:1] test: unknown key 'alnog', did you mean 'along'?"));
   EXPECT_THAT(error_of("model.mixer = 'mamba'\n[test]\nalong = 'length'\nvalues = [127]\n"),
               HasSubstr("[run.toml:4:1] test.values: got [127], expected values of length that the task can have"));
   EXPECT_THAT(error_of("[test]\nphases = true\n"), HasSubstr("mqar has no phase tests, only counting has"));

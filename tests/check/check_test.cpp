@@ -76,7 +76,8 @@ enum class Fault { none, looks_ahead, wrong_gradient, wrong_kernel, wrong_step, 
 // Identity whose gradient is scaled: what a wrong hand-written backward pass looks like.
 struct Scaled : torch::autograd::Function<Scaled> {
   static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) { return x.clone(); }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*, torch::autograd::variable_list gradients) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list gradients) {
     return {gradients[0] * 1.001};
   }
 };
@@ -99,7 +100,8 @@ class RunningMean : public Mixer {
   }
   bool has_step() const override { return true; }
   MixerState initial_state(std::int64_t batch) const override {
-    return {{torch::zeros({batch, linear_->weight.size(0)}), torch::zeros({batch, fault_ == Fault::hidden_state ? 2 : 1})}};
+    return {
+        {torch::zeros({batch, linear_->weight.size(0)}), torch::zeros({batch, fault_ == Fault::hidden_state ? 2 : 1})}};
   }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     state.tensors[0] = state.tensors[0] + linear_->forward(x);
@@ -122,7 +124,8 @@ const MixerEntry& running_mean_entry() {
       .options = {},
       .parameters = [](const MixerContext& c, const Options&) { return c.width * (c.width + 1); },
       .state = [](const MixerContext& c, const Options&) { return c.width + 1; },
-      .flops = [](const MixerContext& c, const Options&) { return 2.0 * static_cast<double>(c.length * c.width * c.width); },
+      .flops = [](const MixerContext& c,
+                  const Options&) { return 2.0 * static_cast<double>(c.length * c.width * c.width); },
       .knows_order = [](const Options&) { return false; },
       .causal = [](const Options&) { return true; },
       .validate = [](const MixerContext&, const Options&) {},

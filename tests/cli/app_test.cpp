@@ -16,9 +16,9 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using testing::joined;
 using testing::kTiny;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class App : public testing::AppTest {};
@@ -131,15 +131,15 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
 
 TEST_F(App, APasswordIsNeverPrinted) {
   const std::string address = "postgresql://user:secret@127.0.0.1:1/db";
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"status", "--claims", address},
-           {"status", "--claims=postgresql://user:sec/ret@127.0.0.1:1/db"},
-           {"sweep", "demo", "--scale", "smoke", "--claims", address},
-           {"--claims", address, "cancel", "--study", "demo"},
-           {"--claim", address, "status"},
-           {address},
-           {"runs", address},
-           {"sweep", address}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"status", "--claims", address},
+                                             {"status", "--claims=postgresql://user:sec/ret@127.0.0.1:1/db"},
+                                             {"sweep", "demo", "--scale", "smoke", "--claims", address},
+                                             {"--claims", address, "cancel", "--study", "demo"},
+                                             {"--claim", address, "status"},
+                                             {address},
+                                             {"runs", address},
+                                             {"sweep", address}}) {
     for (const bool machine : {false, true}) {
       const ProcessResult result = mneme(machine ? joined(arguments, {"--json"}) : arguments);
       EXPECT_NE(result.exit_code, 0) << ::testing::PrintToString(arguments);
@@ -198,8 +198,9 @@ TEST_F(App, ListsAndSamplesAreDocuments) {
 TEST_F(App, BenchTrainSplitsAStepIntoParts) {
   const std::string file = (sample.directory / "case.safetensors").string();
   const Json result = json(joined({"bench", "train", "--seconds", "0.01", "--profile", "--save-case", file}, kTiny));
-  for (const char* key : {"tokens_per_second", "step_seconds", "step_thread_seconds", "useful_flop", "useful_flops",
-                          "sgemm_square_flops", "sgemm_model_flops", "mfu_square", "mfu_model", "tensor_bytes", "resident_bytes"})
+  for (const char* key :
+       {"tokens_per_second", "step_seconds", "step_thread_seconds", "useful_flop", "useful_flops", "sgemm_square_flops",
+        "sgemm_model_flops", "mfu_square", "mfu_model", "tensor_bytes", "resident_bytes"})
     EXPECT_GT(result.at(key).get<double>(), 0) << key;
   EXPECT_TRUE(std::filesystem::exists(file));
 
@@ -212,9 +213,11 @@ TEST_F(App, BenchTrainSplitsAStepIntoParts) {
     double kinds = 0;
     for (const auto& [kind, seconds] : part["kinds"].items()) kinds += seconds.get<double>();
     EXPECT_NEAR(kinds, part["seconds"].get<double>(), 1e-9) << part;
-    EXPECT_NEAR(part["forward"].get<double>() + part["backward"].get<double>(), part["seconds"].get<double>(), 1e-9) << part;
+    EXPECT_NEAR(part["forward"].get<double>() + part["backward"].get<double>(), part["seconds"].get<double>(), 1e-9)
+        << part;
   }
-  EXPECT_EQ(names, (std::set<std::string>{"attention", "data", "embedding", "head", "mlp", "norms, residual", "optimiser", "rest"}));
+  EXPECT_EQ(names, (std::set<std::string>{"attention", "data", "embedding", "head", "mlp", "norms, residual",
+                                          "optimiser", "rest"}));
   EXPECT_NEAR(share, 1.0, 1e-9);
   EXPECT_NEAR(flop, result["useful_flop"].get<double>(), 1e-6 * flop);
   for (const Json& row : result["operations"]) {

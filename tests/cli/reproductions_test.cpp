@@ -68,7 +68,8 @@ TEST(Reproductions, ResultsMdSaysWhatTheKeptResultsSay) {
     const ReproductionState state = state_in_files(item, "laptop", root / "results");
     if (state.ended == 0) continue;
     for (const JudgedClaim& one : state.claims()) {
-      const std::string line = "| `" + one.claim->id + "` | " + verdict_name(one.judgement.verdict) + " | " + one.judgement.numbers + " |";
+      const std::string line =
+          "| `" + one.claim->id + "` | " + verdict_name(one.judgement.verdict) + " | " + one.judgement.numbers + " |";
       EXPECT_NE(text.find(line), std::string::npos) << line;
       ++judged;
     }

@@ -60,7 +60,8 @@ TEST(ParseToml, SyntaxErrorsHaveFileLineAndColumn) {
 }
 
 TEST(ParseToml, AValueThatIsNotFinishedIsAnErrorAndNoAbort) {
-  for (const char* text : {"x = [", "x = [ }", "x = { y = [ }\n", "x = [1,", "x = {", "x = ", "x = { y = ", "x = [[", "x = [}"})
+  for (const char* text :
+       {"x = [", "x = [ }", "x = { y = [ }\n", "x = [1,", "x = {", "x = ", "x = { y = ", "x = [[", "x = [}"})
     EXPECT_THAT(error_of(ErrorKind::usage, [&] { parse_toml(text, "s.toml"); }), HasSubstr("not valid TOML")) << text;
 }
 

@@ -110,7 +110,8 @@ TEST(Text, PasswordsAreHidden) {
             "got 'postgresql://user:***@host/db', expected");
   EXPECT_EQ(without_passwords("a://u:p@q@h b://u:p/q:r@h:1/d"), "a://u:***@h b://u:***@h:1/d");
   EXPECT_EQ(without_passwords("postgresql:///db?password=secret&user=u"), "postgresql:///db?password=***&user=u");
-  for (const char* text : {"", "://", "postgresql://host:5432/db", "postgresql://user@host/db", "me@home: https://host"})
+  for (const char* text :
+       {"", "://", "postgresql://host:5432/db", "postgresql://user@host/db", "me@home: https://host"})
     EXPECT_EQ(without_passwords(text), text);
 }
 

@@ -23,7 +23,8 @@ struct Result {
   bool margins;
 };
 
-Result three_steps(const Kernel& kernel, std::size_t count, std::size_t shift, double decay = 0.1, double grad_scale = 0.5) {
+Result three_steps(const Kernel& kernel, std::size_t count, std::size_t shift, double decay = 0.1,
+                   double grad_scale = 0.5) {
   GuardedArray p(count, shift), g(count, shift), m(count, shift, 0.0F), v(count, shift, 0.0F);
   p.fill_normal(1);
   for (std::int64_t step = 1; step <= 3; ++step) {

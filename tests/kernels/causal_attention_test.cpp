@@ -33,11 +33,12 @@ struct Result {
   bool margins;
 };
 
-Result run(Forward forward, const Backward& backward, const Sizes& s, std::size_t shift,
-           const std::function<void(GuardedArray&)>& change = [](GuardedArray&) {}) {
+Result run(
+    Forward forward, const Backward& backward, const Sizes& s, std::size_t shift,
+    const std::function<void(GuardedArray&)>& change = [](GuardedArray&) {}) {
   const std::size_t D = s.H * s.d, tokens = s.B * s.L, rows = s.asked.empty() ? tokens : s.asked.size();
-  GuardedArray q(rows * D, shift), kv(2 * tokens * D, shift), out(rows * D, shift), lse(rows * s.H, shift), dout(rows * D, shift),
-      dq(rows * D, shift), dkv(2 * tokens * D, shift);
+  GuardedArray q(rows * D, shift), kv(2 * tokens * D, shift), out(rows * D, shift), lse(rows * s.H, shift),
+      dout(rows * D, shift), dq(rows * D, shift), dkv(2 * tokens * D, shift);
   q.fill_normal(1);
   kv.fill_normal(3);
   dout.fill_normal(2);
@@ -95,7 +96,8 @@ TEST(KernelsCausalAttention, IsCausalToTheBit) {
       for (std::size_t i = 0; i < 16; ++i) kv[t * 16 + i] += 3;
     };
     const Result after = run(causal_attention, causal_attention_backward, s, 0, change);
-    EXPECT_TRUE(std::equal(before.out.begin(), before.out.begin() + static_cast<std::ptrdiff_t>(t * 8), after.out.begin()));
+    EXPECT_TRUE(
+        std::equal(before.out.begin(), before.out.begin() + static_cast<std::ptrdiff_t>(t * 8), after.out.begin()));
     EXPECT_NE(before.out[t * 8], after.out[t * 8]);
   }
 }
@@ -119,12 +121,14 @@ TEST(KernelsCausalAttention, ReferenceGradientIsTheDerivative) {
 
 TEST(KernelsCausalAttention, PlantedFaultsAreRejected) {
   const Sizes s{1, 40, 1, 8, 0.5F, {}};
-  const Backward unscaled = [](const AttentionInput& in, const float* lse, const float* dout, const AttentionGradients& to) {
+  const Backward unscaled = [](const AttentionInput& in, const float* lse, const float* dout,
+                               const AttentionGradients& to) {
     AttentionInput other = in;
     other.scale = 1;
     causal_attention_backward(other, lse, dout, to);
   };
-  const Backward shifted_sums = [](const AttentionInput& in, const float* lse, const float* dout, const AttentionGradients& to) {
+  const Backward shifted_sums = [](const AttentionInput& in, const float* lse, const float* dout,
+                                   const AttentionGradients& to) {
     std::vector<float> shifted(lse, lse + in.rows() * in.H);
     for (float& value : shifted) value += 1e-3F;
     causal_attention_backward(in, shifted.data(), dout, to);

@@ -27,11 +27,20 @@ struct Arrays {
   DeltaRuleInputs in;
 
   explicit Arrays(const Case& c)
-      : q(c.shape.B * c.shape.L * c.shape.H * c.shape.K, c.shift), k(q.size() * c.shape.n, c.shift),
-        v(c.shape.errors_size(), c.shift), beta(v.size() / c.shape.V, c.shift), g(beta.size() / c.shape.n, c.shift),
-        o(v.size() / c.shape.n, c.shift), errors(v.size(), c.shift), states(c.shape.states_size(), c.shift),
-        dO(o.size(), c.shift), dq(q.size(), c.shift), dk(k.size(), c.shift), dv(v.size(), c.shift),
-        dbeta(beta.size(), c.shift), dg(g.size(), c.shift) {
+      : q(c.shape.B * c.shape.L * c.shape.H * c.shape.K, c.shift),
+        k(q.size() * c.shape.n, c.shift),
+        v(c.shape.errors_size(), c.shift),
+        beta(v.size() / c.shape.V, c.shift),
+        g(beta.size() / c.shape.n, c.shift),
+        o(v.size() / c.shape.n, c.shift),
+        errors(v.size(), c.shift),
+        states(c.shape.states_size(), c.shift),
+        dO(o.size(), c.shift),
+        dq(q.size(), c.shift),
+        dk(k.size(), c.shift),
+        dv(v.size(), c.shift),
+        dbeta(beta.size(), c.shift),
+        dg(g.size(), c.shift) {
     // Without normalisation keys must be short, or the state explodes.
     q.fill_normal(1);
     k.fill_normal(2, c.normalise ? 1.0 : 0.7 / std::sqrt(static_cast<double>(c.shape.K)));
@@ -53,8 +62,7 @@ Written run(const Forward& forward, const Backward& backward, const Case& c) {
   forward(a.in, {a.o.data(), a.errors.data(), a.states.data()});
   backward(a.in, {a.errors.data(), a.states.data()},
            {a.dO.data(), a.dq.data(), a.dk.data(), a.dv.data(), a.dbeta.data(), c.decay ? a.dg.data() : nullptr});
-  if (c.decay)
-    return written({&a.o, &a.dq, &a.dk, &a.dv, &a.dbeta, &a.dg}, {&a.errors, &a.states});
+  if (c.decay) return written({&a.o, &a.dq, &a.dk, &a.dv, &a.dbeta, &a.dg}, {&a.errors, &a.states});
   return written({&a.o, &a.dq, &a.dk, &a.dv, &a.dbeta}, {&a.dg, &a.errors, &a.states});
 }
 
@@ -69,9 +77,11 @@ TEST(KernelsDeltaRule, AgreesWithReferenceAtEverySizeAndAlignment) {
     for (const std::size_t shift : {0, 3}) {
       const std::size_t other = size % 7 + 2;
       // One channel has one direction, whose derivative is a difference of equal numbers.
-      EXPECT_LE(worst(delta_rule_forward, delta_rule_backward, {{1, 5, 1, 2, size, other}, true, size > 1, shift}), kTolerance)
+      EXPECT_LE(worst(delta_rule_forward, delta_rule_backward, {{1, 5, 1, 2, size, other}, true, size > 1, shift}),
+                kTolerance)
           << "K = " << size << ", shift " << shift;
-      EXPECT_LE(worst(delta_rule_forward, delta_rule_backward, {{1, 5, 1, 2, other, size}, true, true, shift}), kTolerance)
+      EXPECT_LE(worst(delta_rule_forward, delta_rule_backward, {{1, 5, 1, 2, other, size}, true, true, shift}),
+                kTolerance)
           << "V = " << size << ", shift " << shift;
     }
 }
@@ -81,7 +91,8 @@ TEST(KernelsDeltaRule, AgreesWithReferenceAtEveryLengthAndOption) {
     for (const std::size_t n : {1, 2, 3})
       for (const bool decay : {false, true})
         for (const bool normalise : {false, true})
-          EXPECT_LE(worst(delta_rule_forward, delta_rule_backward, {{2, L, n, 3, 6, 9}, decay, normalise, 1}), kTolerance)
+          EXPECT_LE(worst(delta_rule_forward, delta_rule_backward, {{2, L, n, 3, 6, 9}, decay, normalise, 1}),
+                    kTolerance)
               << "L = " << L << ", n = " << n << (decay ? ", decay" : "") << (normalise ? ", normalised" : "");
 }
 

@@ -51,7 +51,12 @@ std::vector<std::vector<float>> backward(const Backward& kernel, const DiagonalK
   GuardedArray dk(sizes.length * sizes.channels, 3);
   dk.fill_normal(9);
   std::vector<std::vector<double>> parts(4, std::vector<double>(size + 16, std::nan("")));
-  kernel({sizes, model.w(), model.pole(), dk.data(), {parts[0].data(), parts[1].data()}, {parts[2].data(), parts[3].data()}});
+  kernel({sizes,
+          model.w(),
+          model.pole(),
+          dk.data(),
+          {parts[0].data(), parts[1].data()},
+          {parts[2].data(), parts[3].data()}});
   std::vector<std::vector<float>> result;
   for (const auto& part : parts) result.emplace_back(part.begin(), part.end());
   return result;
@@ -60,7 +65,8 @@ std::vector<std::vector<float>> backward(const Backward& kernel, const DiagonalK
 bool agrees(const Forward& f, const Backward& b, const DiagonalKernelSizes& sizes) {
   const Model model(sizes);
   bool margins = true;
-  if (relative_error(forward(f, sizes, model, margins), forward(diagonal_kernel_reference, sizes, model, margins)) > kTolerance)
+  if (relative_error(forward(f, sizes, model, margins), forward(diagonal_kernel_reference, sizes, model, margins)) >
+      kTolerance)
     return false;
   const auto ours = backward(b, sizes, model), reference = backward(diagonal_kernel_backward_reference, sizes, model);
   for (std::size_t i = 0; i < ours.size(); ++i)

@@ -48,8 +48,15 @@ Result run(const Forward& forward, const Backward& backward, const Setting& s, s
                weight = normal(weights, shift, 3), dy = normal(size, shift, 4);
   GuardedArray y(size, shift), dx(size, shift), dgate(size, shift), dweight(weights, shift);
   const bool gated = s.gate != Gate::none;
-  const GatedNorm in{s.T, s.P, s.C, kEps, x.data(), s.weight ? weight.data() : nullptr, s.shared,
-                     gated ? Rows{gate.data(), s.P * s.C + kGateMargin} : Rows{}, s.gate == Gate::before};
+  const GatedNorm in{s.T,
+                     s.P,
+                     s.C,
+                     kEps,
+                     x.data(),
+                     s.weight ? weight.data() : nullptr,
+                     s.shared,
+                     gated ? Rows{gate.data(), s.P * s.C + kGateMargin} : Rows{},
+                     s.gate == Gate::before};
   forward(in, y.data());
   backward(in, {dy.data(), dx.data(), gated ? dgate.data() : nullptr, s.weight ? dweight.data() : nullptr});
   return {y.values(), dx.values(), dgate.values(), dweight.values(),
@@ -97,9 +104,17 @@ TEST(KernelsGatedNorm, ReferenceGradientsAreDerivatives) {
     constexpr std::size_t T = 2, P = 2, C = 3, size = T * P * C;
     GuardedArray x = normal(size, 0, 1), g = normal(size, 0, 2), weight = normal(P * C, 0, 3), dy = normal(size, 0, 4);
     GuardedArray y(size, 0), dx(size, 0), dgate(size, 0), dweight(P * C, 0);
-    const GatedNorm in{T, P, C, kEps, x.data(), weight.data(), false,
-                       gate == Gate::none ? Rows{} : Rows{g.data(), P * C}, gate == Gate::before};
-    gated_norm_backward_reference(in, {dy.data(), dx.data(), gate == Gate::none ? nullptr : dgate.data(), dweight.data()});
+    const GatedNorm in{T,
+                       P,
+                       C,
+                       kEps,
+                       x.data(),
+                       weight.data(),
+                       false,
+                       gate == Gate::none ? Rows{} : Rows{g.data(), P * C},
+                       gate == Gate::before};
+    gated_norm_backward_reference(in,
+                                  {dy.data(), dx.data(), gate == Gate::none ? nullptr : dgate.data(), dweight.data()});
     const auto loss = [&] {
       gated_norm_reference(in, y.data());
       double sum = 0;

@@ -30,18 +30,18 @@ struct Kernels {
       gated_scan_backward;
 };
 
-const Kernels kReference = {
-    [](const GatedScanInput& in, float* o, float*) { gated_scan_reference(in, o); },
-    [](const GatedScanInput& in, const float*, const float* d_o, const GatedScanGradients& out) {
-      gated_scan_backward_reference(in, d_o, out);
-    }};
+const Kernels kReference = {[](const GatedScanInput& in, float* o, float*) { gated_scan_reference(in, o); },
+                            [](const GatedScanInput& in, const float*, const float* d_o,
+                               const GatedScanGradients& out) { gated_scan_backward_reference(in, d_o, out); }};
 
 using Results = std::map<std::string, std::vector<float>>;
 
 class Problem {
  public:
   explicit Problem(const Shape& shape)
-      : s_(shape), q_(tokens() * (s_.G * s_.K + s_.shift), s_.shift), k_(q_.size(), s_.shift),
+      : s_(shape),
+        q_(tokens() * (s_.G * s_.K + s_.shift), s_.shift),
+        k_(q_.size(), s_.shift),
         v_(tokens() * (s_.H * s_.V + s_.shift), s_.shift),
         g_(s_.decay == Decay::constant ? s_.H : tokens() * (decays() + s_.shift), s_.shift),
         d_o_(tokens() * s_.H * s_.V, s_.shift) {
@@ -54,8 +54,17 @@ class Problem {
   std::size_t decays() const { return s_.decay == Decay::channel ? s_.G * s_.K : s_.H; }
   GatedScanInput input() {
     const auto rows = [&](GuardedArray& array, std::size_t width) { return Rows{array.data(), width + s_.shift}; };
-    return {s_.B, s_.L, s_.H, s_.G, s_.K, s_.V, rows(q_, s_.G * s_.K), rows(k_, s_.G * s_.K), rows(v_, s_.H * s_.V),
-            s_.decay, s_.decay == Decay::none ? Rows{} : rows(g_, decays())};
+    return {s_.B,
+            s_.L,
+            s_.H,
+            s_.G,
+            s_.K,
+            s_.V,
+            rows(q_, s_.G * s_.K),
+            rows(k_, s_.G * s_.K),
+            rows(v_, s_.H * s_.V),
+            s_.decay,
+            s_.decay == Decay::none ? Rows{} : rows(g_, decays())};
   }
 
   Results run(const Kernels& kernels) {
@@ -116,7 +125,8 @@ TEST(KernelsGatedScan, LengthsAroundTheChunk) {
     for (const std::size_t L : {1, 2, 31, 32, 33, 64, 70, 200}) {
       // A token at a time, and in chunks.
       for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}}) {
-        const auto [name, error] = worst({}, {2, L, 2, 1, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1});
+        const auto [name, error] =
+            worst({}, {2, L, 2, 1, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1});
         EXPECT_LE(error, kTolerance) << name << ", L " << L << ", K " << K << ", decay " << static_cast<int>(decay);
       }
     }
@@ -170,19 +180,22 @@ TEST_P(GatedScanFaults, AreRejected) {
   };
   EXPECT_GT(worst(zeros, shape).second, kTolerance);
   Kernels skipped_tail;
-  skipped_tail.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
+  skipped_tail.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                             const GatedScanGradients& out) {
     gated_scan_backward(in, checkpoints, d_o, out);
     for (std::size_t row = 0; row < in.B * in.L * in.G; ++row) out.dk[row * in.K + 16] = 0.0F;
   };
   EXPECT_GT(worst(skipped_tail, shape).second, kTolerance);
   Kernels forgotten_state;
-  forgotten_state.backward = [](const GatedScanInput& in, const float*, const float* d_o, const GatedScanGradients& out) {
+  forgotten_state.backward = [](const GatedScanInput& in, const float*, const float* d_o,
+                                const GatedScanGradients& out) {
     const std::vector<float> none(gated_scan_checkpoint_size(in), 0.0F);
     gated_scan_backward(in, none.data(), d_o, out);
   };
   EXPECT_GT(worst(forgotten_state, shape).second, kTolerance);
   Kernels no_decay_gradient;
-  no_decay_gradient.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o, const GatedScanGradients& out) {
+  no_decay_gradient.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                                  const GatedScanGradients& out) {
     gated_scan_backward(in, checkpoints, d_o, out);
     std::fill(out.dg, out.dg + in.B * in.L * (in.decay == Decay::channel ? in.G * in.K : in.H), 0.0F);
   };

@@ -29,8 +29,9 @@ inline Written written(std::initializer_list<GuardedArray*> results, std::initia
 }
 
 // The largest relative error of all arrays but those that `skip` names; infinite if margins were written to.
-inline double worst_error(const Written& ours, const Written& reference,
-                          const std::function<bool(std::size_t)>& skip = [](std::size_t) { return false; }) {
+inline double worst_error(
+    const Written& ours, const Written& reference,
+    const std::function<bool(std::size_t)>& skip = [](std::size_t) { return false; }) {
   double worst = ours.margins ? 0 : INFINITY;
   for (std::size_t i = 0; i < ours.arrays.size(); ++i)
     if (!skip(i)) worst = std::max(worst, relative_error(ours.arrays[i], reference.arrays[i]));

@@ -20,8 +20,8 @@ struct Result {
 };
 
 // With a second summand and a gradient that passes by, or without both.
-Result run(decltype(&layer_norm) forward, decltype(&layer_norm_backward) backward, std::size_t T, std::size_t D, bool sum,
-           double offset) {
+Result run(decltype(&layer_norm) forward, decltype(&layer_norm_backward) backward, std::size_t T, std::size_t D,
+           bool sum, double offset) {
   const std::size_t shift = D % 3;
   const auto array = [&](std::size_t count, std::uint64_t seed) {
     GuardedArray values(count, shift);
@@ -34,11 +34,13 @@ Result run(decltype(&layer_norm) forward, decltype(&layer_norm_backward) backwar
   GuardedArray r(T * D, shift), y(T * D, shift), dr(T * D, shift), dweight = array(D, 7), dbias = array(D, 8);
   const LayerNorm norm{T, D, kEps, weight.data(), bias.data()};
   forward(norm, a.data(), sum ? b.data() : nullptr, r.data(), y.data());
-  backward(norm, sum ? r.data() : a.data(), dy.data(), sum ? through.data() : nullptr, dr.data(), dweight.data(), dbias.data());
+  backward(norm, sum ? r.data() : a.data(), dy.data(), sum ? through.data() : nullptr, dr.data(), dweight.data(),
+           dbias.data());
   Result result;
   for (GuardedArray* written : {&y, &dr, &dweight, &dbias}) result.outputs.push_back(written->values());
   if (sum) result.outputs.push_back(r.values());
-  for (GuardedArray* written : {&r, &y, &dr, &dweight, &dbias}) result.margins = result.margins && written->margins_intact();
+  for (GuardedArray* written : {&r, &y, &dr, &dweight, &dbias})
+    result.margins = result.margins && written->margins_intact();
   return result;
 }
 
@@ -85,7 +87,8 @@ TEST(KernelsLayerNorm, TheGradientOfANormSumsToZero) {
   r.fill_normal(1);
   dy.fill_normal(2);
   weight.fill_normal(3);
-  layer_norm_backward({1, D, kEps, weight.data(), bias.data()}, r.data(), dy.data(), nullptr, dr.data(), dweight.data(), dbias.data());
+  layer_norm_backward({1, D, kEps, weight.data(), bias.data()}, r.data(), dy.data(), nullptr, dr.data(), dweight.data(),
+                      dbias.data());
   double sum = 0, size = 0;
   for (const float value : dr.values()) {
     sum += value;

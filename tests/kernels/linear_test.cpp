@@ -54,12 +54,14 @@ TEST(KernelsLinear, AgreesWithReference) {
 
 TEST(KernelsLinear, AgreesWithReferenceOverBlocks) {
   // More rows than a block, more tokens than a block of a sum, and a matrix that is left to OpenBLAS.
-  for (const LinearShape& s : {LinearShape{300, 64, 192}, LinearShape{513, 33, 20}, LinearShape{256, 40, 64}, LinearShape{140, 300, 30}, LinearShape{40, 600, 600}})
+  for (const LinearShape& s : {LinearShape{300, 64, 192}, LinearShape{513, 33, 20}, LinearShape{256, 40, 64},
+                               LinearShape{140, 300, 30}, LinearShape{40, 600, 600}})
     EXPECT_LE(error(s, 1), kTolerance) << s.T << ' ' << s.in << ' ' << s.out;
 }
 
 TEST(KernelsLinear, ReferenceByHand) {
-  const float x[] = {1, 10, 100, 1000}, weight[] = {2, 3, 5, 7, 11, 13}, bias[] = {0.5F, 0, -1}, dy[] = {1, 0, 2, 0, 1, 0};
+  const float x[] = {1, 10, 100, 1000}, weight[] = {2, 3, 5, 7, 11, 13}, bias[] = {0.5F, 0, -1},
+              dy[] = {1, 0, 2, 0, 1, 0};
   float y[6], dx[4], dweight[6] = {1, 1, 1, 1, 1, 1}, dbias[3] = {1, 1, 1};
   linear_reference({2, 2, 3}, x, weight, bias, y);
   EXPECT_EQ(std::vector<float>(y, y + 6), (std::vector<float>{32.5F, 75, 140, 3200.5F, 7500, 14099}));

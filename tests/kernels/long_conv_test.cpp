@@ -24,8 +24,9 @@ struct Result {
   bool margins;
 };
 
-Result run(const Forward& forward, const Backward& backward, const LongConvSizes& sizes, std::size_t shift,
-           const std::function<void(GuardedArray& x, GuardedArray& kernel)>& prepare = [](auto&, auto&) {}) {
+Result run(
+    const Forward& forward, const Backward& backward, const LongConvSizes& sizes, std::size_t shift,
+    const std::function<void(GuardedArray& x, GuardedArray& kernel)>& prepare = [](auto&, auto&) {}) {
   const auto [B, L, K, C] = sizes;
   GuardedArray x(B * L * C, shift), kernel(K * C, shift), dy(B * L * C, shift);
   GuardedArray y(B * L * C, shift), dx(B * L * C, shift), dk(K * C, shift);
@@ -93,19 +94,16 @@ TEST(KernelsLongConv, ReferenceGradientsAreDerivatives) {
   GuardedArray dy(B * L * C, 0);
   dy.fill_normal(3);
   const auto loss = [&](std::size_t which, std::size_t i, float by) {
-    const Result result =
-        run(long_conv_reference, long_conv_backward_reference, sizes, 0,
-            [&](GuardedArray& x, GuardedArray& kernel) { (which == 0 ? x : kernel)[i] += by; });
+    const Result result = run(long_conv_reference, long_conv_backward_reference, sizes, 0,
+                              [&](GuardedArray& x, GuardedArray& kernel) { (which == 0 ? x : kernel)[i] += by; });
     double sum = 0;
     for (std::size_t n = 0; n < result.y.size(); ++n) sum += static_cast<double>(result.y[n]) * dy[n];
     return sum;
   };
   const Result base = run(long_conv_reference, long_conv_backward_reference, sizes, 0);
   // The function is bilinear: central differences have no error but rounding.
-  for (std::size_t i = 0; i < B * L * C; ++i)
-    EXPECT_NEAR(base.dx[i], (loss(0, i, 0.5F) - loss(0, i, -0.5F)), 1e-5);
-  for (std::size_t i = 0; i < K * C; ++i)
-    EXPECT_NEAR(base.dk[i], (loss(1, i, 0.5F) - loss(1, i, -0.5F)), 1e-5);
+  for (std::size_t i = 0; i < B * L * C; ++i) EXPECT_NEAR(base.dx[i], (loss(0, i, 0.5F) - loss(0, i, -0.5F)), 1e-5);
+  for (std::size_t i = 0; i < K * C; ++i) EXPECT_NEAR(base.dk[i], (loss(1, i, 0.5F) - loss(1, i, -0.5F)), 1e-5);
 }
 
 TEST(KernelsLongConv, PlantedFaultsAreRejected) {

@@ -23,8 +23,9 @@ struct Result {
   bool margins;
 };
 
-Result run(const Forward& forward, const Backward& backward, const MatrixScanSizes& sizes, std::size_t shift,
-           const std::function<void(GuardedArray&)>& prepare = [](GuardedArray&) {}) {
+Result run(
+    const Forward& forward, const Backward& backward, const MatrixScanSizes& sizes, std::size_t shift,
+    const std::function<void(GuardedArray&)>& prepare = [](GuardedArray&) {}) {
   const std::size_t size = sizes.batch * sizes.length * sizes.order * sizes.order;
   GuardedArray m(size, shift), dp(size, shift), p(size, shift), dm(size, shift);
   // Random matrices of this scale keep the size of a vector.
@@ -56,8 +57,8 @@ TEST(KernelsMatrixScan, ReferenceGradientsAreDerivatives) {
   GuardedArray dp(12, 0);
   dp.fill_normal(2);
   const auto loss = [&](std::size_t i, float by) {
-    const Result result = run(matrix_scan_reference, matrix_scan_backward_reference, sizes, 0,
-                              [&](GuardedArray& m) { m[i] += by; });
+    const Result result =
+        run(matrix_scan_reference, matrix_scan_backward_reference, sizes, 0, [&](GuardedArray& m) { m[i] += by; });
     double sum = 0;
     for (std::size_t n = 0; n < result.p.size(); ++n) sum += static_cast<double>(result.p[n]) * dp[n];
     return sum;

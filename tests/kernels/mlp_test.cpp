@@ -21,7 +21,8 @@ struct Result {
   bool margins = true;
 };
 
-Result run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Sizes& s, std::size_t shift, double deviation) {
+Result run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Sizes& s, std::size_t shift,
+           double deviation) {
   const auto array = [&](std::size_t count, std::uint64_t seed, double by = 1.0) {
     GuardedArray values(count, shift);
     values.fill_normal(seed, by);
@@ -31,7 +32,8 @@ Result run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Sizes
                weight2 = array(s.D * s.H, 4), bias2 = array(s.D, 5), dy = array(s.T * s.D, 6);
   GuardedArray h(s.T * s.H, shift), y(s.T * s.D, shift), dx(s.T * s.D, shift);
   // Gradients are added to.
-  GuardedArray dweight1 = array(s.H * s.D, 7), dbias1 = array(s.H, 8), dweight2 = array(s.D * s.H, 9), dbias2 = array(s.D, 10);
+  GuardedArray dweight1 = array(s.H * s.D, 7), dbias1 = array(s.H, 8), dweight2 = array(s.D * s.H, 9),
+               dbias2 = array(s.D, 10);
   const Mlp in{s.T, s.D, s.H, x.data(), weight1.data(), bias1.data(), weight2.data(), bias2.data()};
   forward(in, h.data(), y.data());
   backward(in, h.data(), dy.data(), {dx.data(), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});

@@ -38,9 +38,9 @@ Outputs hidden(const NruSizes& sizes, std::size_t shift, bool norm, bool referen
   GuardedArray dgain(H, shift, 0.5F), dbias(H, shift, 0.5F);
   (reference ? nru_hidden_reference : nru_hidden)(
       {sizes, p.data(), old.data(), norm ? gain.data() : nullptr, norm ? bias.data() : nullptr, q.data()});
-  (reference ? nru_hidden_backward_reference : nru_hidden_backward)(
-      {sizes, p.data(), q.data(), norm ? gain.data() : nullptr, dq.data(), dp.data(), dold.data(),
-       norm ? dgain.data() : nullptr, norm ? dbias.data() : nullptr});
+  (reference ? nru_hidden_backward_reference
+             : nru_hidden_backward)({sizes, p.data(), q.data(), norm ? gain.data() : nullptr, dq.data(), dp.data(),
+                                     dold.data(), norm ? dgain.data() : nullptr, norm ? dbias.data() : nullptr});
   return collect(q, dp, dold, dgain, dbias);
 }
 
@@ -58,7 +58,8 @@ Outputs plain(const NruSizes& sizes, std::size_t shift, bool reference) {
   GuardedArray o = drawn(kRows * G, shift, 1), old = drawn(kRows * W, shift, 2), dnext = drawn(kRows * W, shift, 3);
   GuardedArray next(kRows * W, shift), d_o(kRows * G, shift), dold(kRows * W, shift);
   (reference ? nru_plain_reference : nru_plain)({sizes, o.data(), old.data(), next.data()});
-  (reference ? nru_plain_backward_reference : nru_plain_backward)({sizes, o.data(), dnext.data(), d_o.data(), dold.data()});
+  (reference ? nru_plain_backward_reference
+             : nru_plain_backward)({sizes, o.data(), dnext.data(), d_o.data(), dold.data()});
   return collect(next, d_o, dold);
 }
 
@@ -72,7 +73,8 @@ bool agrees(const Outputs& ours, const Outputs& reference) {
 struct Memory {
   std::size_t M, k, side;
 };
-constexpr Memory kMemories[] = {{1, 1, 1}, {4, 1, 2}, {9, 1, 3}, {2, 8, 4}, {16, 4, 8}, {64, 1, 8}, {64, 4, 16}, {289, 1, 17}};
+constexpr Memory kMemories[] = {{1, 1, 1},  {4, 1, 2},  {9, 1, 3},   {2, 8, 4},
+                                {16, 4, 8}, {64, 1, 8}, {64, 4, 16}, {289, 1, 17}};
 
 TEST(KernelsNruCell, HiddenAgreesWithReference) {
   for (const std::size_t H : mneme::testing::kSizes)
@@ -156,8 +158,8 @@ TEST(KernelsNruCell, ReferenceGradientsAreDerivatives) {
   };
   std::vector<float> q(7), dp(3), dold(7), dgain(3), dshift(3);
   nru_hidden_reference({sizes, p.data(), state.data(), gain.data(), shift.data(), q.data()});
-  nru_hidden_backward_reference({sizes, p.data(), q.data(), gain.data(), weights.data(), dp.data(), dold.data(), dgain.data(),
-                                 dshift.data()});
+  nru_hidden_backward_reference(
+      {sizes, p.data(), q.data(), gain.data(), weights.data(), dp.data(), dold.data(), dgain.data(), dshift.data()});
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(dp[i], slope(p, i, loss), 2e-3) << i;
 }
 

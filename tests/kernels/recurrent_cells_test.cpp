@@ -45,8 +45,8 @@ Outputs lstm(std::size_t H, std::size_t shift, bool reference) {
   GuardedArray dh = drawn(kRows * H, shift, 3), dc = drawn(kRows * H, shift, 4);
   GuardedArray c(kRows * H, shift), h(kRows * H, shift), da(kRows * 4 * H, shift);
   (reference ? lstm_cell_reference : lstm_cell)({{kRows, H}, gates.data(), c_old.data(), c.data(), h.data()});
-  (reference ? lstm_cell_backward_reference : lstm_cell_backward)(
-      {{kRows, H}, gates.data(), c_old.data(), c.data(), dh.data(), dc.data(), da.data()});
+  (reference ? lstm_cell_backward_reference
+             : lstm_cell_backward)({{kRows, H}, gates.data(), c_old.data(), c.data(), dh.data(), dc.data(), da.data()});
   return collect(gates, c, h, dc, da);
 }
 
@@ -54,10 +54,10 @@ Outputs gru(std::size_t H, std::size_t shift, bool reference) {
   GuardedArray a = drawn(kRows * 3 * H, shift, 1), b = drawn(kRows * 3 * H, shift, 2), bias = drawn(H, shift, 3);
   GuardedArray h_old = drawn(kRows * H, shift, 4), dh = drawn(kRows * H, shift, 5);
   GuardedArray gates(kRows * 4 * H, shift), h(kRows * H, shift), da(kRows * 3 * H, shift), db(kRows * 3 * H, shift);
-  (reference ? gru_cell_reference : gru_cell)(
-      {{kRows, H}, a.data(), b.data(), bias.data(), h_old.data(), gates.data(), h.data()});
-  (reference ? gru_cell_backward_reference : gru_cell_backward)(
-      {{kRows, H}, gates.data(), h_old.data(), dh.data(), da.data(), db.data()});
+  (reference ? gru_cell_reference
+             : gru_cell)({{kRows, H}, a.data(), b.data(), bias.data(), h_old.data(), gates.data(), h.data()});
+  (reference ? gru_cell_backward_reference
+             : gru_cell_backward)({{kRows, H}, gates.data(), h_old.data(), dh.data(), da.data(), db.data()});
   return collect(gates, h, dh, da, db);
 }
 
@@ -84,7 +84,8 @@ TEST(KernelsRecurrentCells, AgreeWithReferenceAtEverySizeAndAlignment) {
   for (const auto& [name, cell] : kCells)
     for (const std::size_t H : mneme::testing::kSizes)
       for (const std::size_t shift : {0, 1, 7})
-        EXPECT_TRUE(agrees(cell(H, shift, false), cell(H, shift, true))) << name << ", H = " << H << ", shift " << shift;
+        EXPECT_TRUE(agrees(cell(H, shift, false), cell(H, shift, true)))
+            << name << ", H = " << H << ", shift " << shift;
 }
 
 TEST(KernelsRecurrentCells, PlantedFaultsAreRejected) {

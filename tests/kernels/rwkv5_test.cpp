@@ -26,10 +26,19 @@ struct Arrays {
   Rwkv5Inputs in;
 
   explicit Arrays(const Case& c)
-      : r(c.shape.B * c.shape.L * c.shape.H * c.shape.N, c.shift), k(r.size(), c.shift), v(r.size(), c.shift),
-        d(c.shape.H * c.shape.N, c.shift), u(d.size(), c.shift), y(r.size(), c.shift),
-        states(c.shape.states_size(), c.shift), dy(r.size(), c.shift), dr(r.size(), c.shift), dk(r.size(), c.shift),
-        dv(r.size(), c.shift), dd(d.size(), c.shift), du(d.size(), c.shift) {
+      : r(c.shape.B * c.shape.L * c.shape.H * c.shape.N, c.shift),
+        k(r.size(), c.shift),
+        v(r.size(), c.shift),
+        d(c.shape.H * c.shape.N, c.shift),
+        u(d.size(), c.shift),
+        y(r.size(), c.shift),
+        states(c.shape.states_size(), c.shift),
+        dy(r.size(), c.shift),
+        dr(r.size(), c.shift),
+        dk(r.size(), c.shift),
+        dv(r.size(), c.shift),
+        dd(d.size(), c.shift),
+        du(d.size(), c.shift) {
     std::uint64_t seed = 1;
     for (GuardedArray* array : {&r, &k, &v, &d, &u, &dy}) array->fill_normal(seed++);
     for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::exp(-std::exp(d[i] - 1.0F));
@@ -55,7 +64,8 @@ double worst(const Forward& forward, const Backward& backward, const Case& c) {
 TEST(KernelsRwkv5, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t N : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 64})
     for (const std::size_t shift : {0, 1, 5})
-      EXPECT_LE(worst(rwkv5_forward, rwkv5_backward, {{2, 5, 2, N}, shift}), kTolerance) << "N = " << N << ", shift " << shift;
+      EXPECT_LE(worst(rwkv5_forward, rwkv5_backward, {{2, 5, 2, N}, shift}), kTolerance)
+          << "N = " << N << ", shift " << shift;
 }
 
 TEST(KernelsRwkv5, AgreesWithReferenceAtEveryLength) {

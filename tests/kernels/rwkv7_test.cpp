@@ -26,10 +26,22 @@ struct Arrays {
   Rwkv7Inputs in;
 
   explicit Arrays(const Case& c)
-      : r(c.shape.B * c.shape.L * c.shape.H * c.shape.N, c.shift), w(r.size(), c.shift), k(r.size(), c.shift),
-        v(r.size(), c.shift), a(r.size(), c.shift), b(r.size(), c.shift), o(r.size(), c.shift), recalled(r.size(), c.shift),
-        states(c.shape.states_size(), c.shift), dO(r.size(), c.shift), dr(r.size(), c.shift), dw(r.size(), c.shift),
-        dk(r.size(), c.shift), dv(r.size(), c.shift), da(r.size(), c.shift), db(r.size(), c.shift) {
+      : r(c.shape.B * c.shape.L * c.shape.H * c.shape.N, c.shift),
+        w(r.size(), c.shift),
+        k(r.size(), c.shift),
+        v(r.size(), c.shift),
+        a(r.size(), c.shift),
+        b(r.size(), c.shift),
+        o(r.size(), c.shift),
+        recalled(r.size(), c.shift),
+        states(c.shape.states_size(), c.shift),
+        dO(r.size(), c.shift),
+        dr(r.size(), c.shift),
+        dw(r.size(), c.shift),
+        dk(r.size(), c.shift),
+        dv(r.size(), c.shift),
+        da(r.size(), c.shift),
+        db(r.size(), c.shift) {
     std::uint64_t seed = 1;
     // Directions that are read and erased must be short, or the state explodes.
     const double size = 0.7 / std::sqrt(static_cast<double>(c.shape.N));
@@ -59,7 +71,8 @@ double worst(const Forward& forward, const Backward& backward, const Case& c) {
 TEST(KernelsRwkv7, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t N : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 64})
     for (const std::size_t shift : {0, 1, 5})
-      EXPECT_LE(worst(rwkv7_forward, rwkv7_backward, {{2, 5, 2, N}, shift}), kTolerance) << "N = " << N << ", shift " << shift;
+      EXPECT_LE(worst(rwkv7_forward, rwkv7_backward, {{2, 5, 2, N}, shift}), kTolerance)
+          << "N = " << N << ", shift " << shift;
 }
 
 TEST(KernelsRwkv7, AgreesWithReferenceAtEveryLength) {
@@ -88,16 +101,19 @@ TEST(KernelsRwkv7, PlantedFaultsAreRejected) {
     rwkv7_forward(in, o, recalled, states);
     o[in.shape.N - 1] = 0;
   };
-  const Backward forgotten_states = [](const Rwkv7Inputs& in, const float* recalled, const float*, const Rwkv7Gradients& out) {
+  const Backward forgotten_states = [](const Rwkv7Inputs& in, const float* recalled, const float*,
+                                       const Rwkv7Gradients& out) {
     const std::vector<float> zeros(in.shape.states_size());
     rwkv7_backward(in, recalled, zeros.data(), out);
   };
-  const Backward forgotten_recall = [](const Rwkv7Inputs& in, const float*, const float* states, const Rwkv7Gradients& out) {
+  const Backward forgotten_recall = [](const Rwkv7Inputs& in, const float*, const float* states,
+                                       const Rwkv7Gradients& out) {
     const std::vector<float> zeros(in.shape.B * in.shape.L * in.shape.H * in.shape.N);
     rwkv7_backward(in, zeros.data(), states, out);
   };
   for (const Forward& wrong : {no_erasure, skipped_tail}) EXPECT_GT(worst(wrong, rwkv7_backward, c), kTolerance);
-  for (const Backward& wrong : {forgotten_states, forgotten_recall}) EXPECT_GT(worst(rwkv7_forward, wrong, c), kTolerance);
+  for (const Backward& wrong : {forgotten_states, forgotten_recall})
+    EXPECT_GT(worst(rwkv7_forward, wrong, c), kTolerance);
 }
 
 }  // namespace

@@ -30,20 +30,24 @@ struct Kernels {
       selective_scan_backward;
 };
 
-const Kernels kReference = {
-    [](const SelectiveScanInput& in, float* y, float*) { selective_scan_reference(in, y); },
-    [](const SelectiveScanInput& in, const float*, const float* dy, const SelectiveScanGradients& out) {
-      selective_scan_backward_reference(in, dy, out);
-    }};
+const Kernels kReference = {[](const SelectiveScanInput& in, float* y, float*) { selective_scan_reference(in, y); },
+                            [](const SelectiveScanInput& in, const float*, const float* dy,
+                               const SelectiveScanGradients& out) { selective_scan_backward_reference(in, dy, out); }};
 
 using Results = std::map<std::string, std::vector<float>>;
 
 class Problem {
  public:
   explicit Problem(const Shape& shape)
-      : s_(shape), u_(tokens() * (s_.E + s_.shift), s_.shift), pre_(u_.size(), s_.shift), z_(u_.size(), s_.shift),
-        Bm_(tokens() * (s_.N + s_.shift), s_.shift), Cm_(Bm_.size(), s_.shift), A_(s_.E * s_.N, s_.shift),
-        D_(s_.E, s_.shift), dy_(tokens() * s_.E, s_.shift) {
+      : s_(shape),
+        u_(tokens() * (s_.E + s_.shift), s_.shift),
+        pre_(u_.size(), s_.shift),
+        z_(u_.size(), s_.shift),
+        Bm_(tokens() * (s_.N + s_.shift), s_.shift),
+        Cm_(Bm_.size(), s_.shift),
+        A_(s_.E * s_.N, s_.shift),
+        D_(s_.E, s_.shift),
+        dy_(tokens() * s_.E, s_.shift) {
     std::uint64_t seed = 1;
     for (GuardedArray* array : {&u_, &pre_, &z_, &Bm_, &Cm_, &A_, &D_, &dy_}) array->fill_normal(++seed);
     for (std::size_t i = 0; i < A_.size(); ++i) A_[i] = -std::exp(A_[i]);
@@ -52,22 +56,32 @@ class Problem {
   std::size_t tokens() const { return s_.B * s_.L; }
   SelectiveScanInput input() {
     const auto rows = [&](GuardedArray& array, std::size_t width) { return Rows{array.data(), width + s_.shift}; };
-    return {s_.B, s_.L, s_.E, s_.N, rows(u_, s_.E), rows(pre_, s_.E), A_.data(), rows(Bm_, s_.N), rows(Cm_, s_.N),
-            D_.data(), s_.gate ? rows(z_, s_.E) : Rows{}};
+    return {s_.B,
+            s_.L,
+            s_.E,
+            s_.N,
+            rows(u_, s_.E),
+            rows(pre_, s_.E),
+            A_.data(),
+            rows(Bm_, s_.N),
+            rows(Cm_, s_.N),
+            D_.data(),
+            s_.gate ? rows(z_, s_.E) : Rows{}};
   }
 
   Results run(const Kernels& kernels) {
     const SelectiveScanInput in = input();
-    GuardedArray y(dy_.size(), s_.shift), du(dy_.size(), s_.shift), dpre(dy_.size(), s_.shift), dz(dy_.size(), s_.shift),
-        dBm(tokens() * s_.N, s_.shift), dCm(tokens() * s_.N, s_.shift), dA(A_.size(), s_.shift), dD(D_.size(), s_.shift),
-        checkpoints(selective_scan_checkpoint_size(in), s_.shift);
+    GuardedArray y(dy_.size(), s_.shift), du(dy_.size(), s_.shift), dpre(dy_.size(), s_.shift),
+        dz(dy_.size(), s_.shift), dBm(tokens() * s_.N, s_.shift), dCm(tokens() * s_.N, s_.shift),
+        dA(A_.size(), s_.shift), dD(D_.size(), s_.shift), checkpoints(selective_scan_checkpoint_size(in), s_.shift);
     kernels.forward(in, y.data(), checkpoints.data());
-    kernels.backward(in, checkpoints.data(), dy_.data(),
-                     {du.data(), dpre.data(), dA.data(), dBm.data(), dCm.data(), dD.data(), s_.gate ? dz.data() : nullptr});
+    kernels.backward(
+        in, checkpoints.data(), dy_.data(),
+        {du.data(), dpre.data(), dA.data(), dBm.data(), dCm.data(), dD.data(), s_.gate ? dz.data() : nullptr});
     for (GuardedArray* array : {&y, &du, &dpre, &dz, &dBm, &dCm, &dA, &dD, &checkpoints})
       EXPECT_TRUE(array->margins_intact());
-    return {{"y", y.values()}, {"du", du.values()}, {"dpre", dpre.values()}, {"dz", dz.values()}, {"dBm", dBm.values()},
-            {"dCm", dCm.values()}, {"dA", dA.values()}, {"dD", dD.values()}};
+    return {{"y", y.values()},     {"du", du.values()},   {"dpre", dpre.values()}, {"dz", dz.values()},
+            {"dBm", dBm.values()}, {"dCm", dCm.values()}, {"dA", dA.values()},     {"dD", dD.values()}};
   }
 
   double loss(const Kernels& kernels) {
@@ -166,7 +180,8 @@ TEST(KernelsSelectiveScan, PlantedFaultsAreRejected) {
   };
   EXPECT_GT(worst(skipped_tail, shape).second, kTolerance);
   Kernels forgotten_state;
-  forgotten_state.backward = [](const SelectiveScanInput& in, const float*, const float* dy, const SelectiveScanGradients& out) {
+  forgotten_state.backward = [](const SelectiveScanInput& in, const float*, const float* dy,
+                                const SelectiveScanGradients& out) {
     const std::vector<float> none(selective_scan_checkpoint_size(in), 0.0F);
     selective_scan_backward(in, none.data(), dy, out);
   };

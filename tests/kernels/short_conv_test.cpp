@@ -16,7 +16,8 @@ using mneme::testing::relative_error;
 constexpr double kTolerance = 2e-6;
 
 using Forward = decltype(&short_conv);
-using Backward = std::function<void(const ShortConvShape&, const float*, const float*, const float*, float*, float*, float*)>;
+using Backward =
+    std::function<void(const ShortConvShape&, const float*, const float*, const float*, float*, float*, float*)>;
 
 struct Result {
   std::vector<float> y, dx, dweight, dbias;

@@ -27,9 +27,11 @@ struct Result {
 
 using Kernel = std::function<void(const SoftmaxHead&, float*, std::int32_t*, const SoftmaxHeadGradients*)>;
 
-Result run(const Kernel& kernel, const Sizes& s, std::size_t shift, bool gradient = true,
-           const std::function<void(GuardedArray& h, GuardedArray& weight)>& prepare = [](GuardedArray&, GuardedArray&) {}) {
-  GuardedArray h(s.R * s.D, shift), weight(s.V * s.D, shift), bias(s.V, shift), losses(s.R, shift), dh(s.R * s.D, shift);
+Result run(
+    const Kernel& kernel, const Sizes& s, std::size_t shift, bool gradient = true,
+    const std::function<void(GuardedArray& h, GuardedArray& weight)>& prepare = [](GuardedArray&, GuardedArray&) {}) {
+  GuardedArray h(s.R * s.D, shift), weight(s.V * s.D, shift), bias(s.V, shift), losses(s.R, shift),
+      dh(s.R * s.D, shift);
   h.fill_normal(1);
   weight.fill_normal(2);
   bias.fill_normal(3);
@@ -42,7 +44,11 @@ Result run(const Kernel& kernel, const Sizes& s, std::size_t shift, bool gradien
   const SoftmaxHeadGradients gradients{0.25F, dh.data(), dweight.data(), dbias.data()};
   kernel({s.R, s.D, s.V, h.data(), weight.data(), bias.data(), labels.data()}, losses.data(), predictions.data(),
          gradient ? &gradients : nullptr);
-  return {losses.values(), dh.values(), dweight.values(), dbias.values(), predictions,
+  return {losses.values(),
+          dh.values(),
+          dweight.values(),
+          dbias.values(),
+          predictions,
           losses.margins_intact() && dh.margins_intact() && dweight.margins_intact() && dbias.margins_intact()};
 }
 
@@ -56,7 +62,8 @@ double error(const Kernel& kernel, const Sizes& s, std::size_t shift) {
 TEST(KernelsSoftmaxHead, AgreesWithReference) {
   for (const std::size_t V : {1, 2, 17, 32, 33, 255, 256, 257, 600})
     for (const std::size_t D : {1, 12, 16, 33})
-      for (const std::size_t R : {1, 5, 29}) EXPECT_LE(error(softmax_head, {R, D, V}, V % 3), kTolerance) << R << ' ' << D << ' ' << V;
+      for (const std::size_t R : {1, 5, 29})
+        EXPECT_LE(error(softmax_head, {R, D, V}, V % 3), kTolerance) << R << ' ' << D << ' ' << V;
 }
 
 TEST(KernelsSoftmaxHead, AgreesWithReferenceOverSeveralPasses) {
@@ -101,7 +108,8 @@ TEST(KernelsSoftmaxHead, ReferenceGradientIsTheDerivativeOfItsLoss) {
   const Result base = run(softmax_head_reference, s, 0);
   for (std::size_t i = 0; i < s.R * s.D; ++i) {
     const auto loss = [&](float by) {
-      const Result moved = run(softmax_head_reference, s, 0, false, [&](GuardedArray& h, GuardedArray&) { h[i] += by; });
+      const Result moved =
+          run(softmax_head_reference, s, 0, false, [&](GuardedArray& h, GuardedArray&) { h[i] += by; });
       return moved.losses[0] + moved.losses[1];
     };
     EXPECT_NEAR(base.dh[i], 0.25 * (loss(1e-2F) - loss(-1e-2F)) / 2e-2, 3e-4) << i;
@@ -109,20 +117,24 @@ TEST(KernelsSoftmaxHead, ReferenceGradientIsTheDerivativeOfItsLoss) {
 }
 
 TEST(KernelsSoftmaxHead, PlantedFaultsAreRejected) {
-  const Kernel forgotten_scale = [](const SoftmaxHead& in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* to) {
+  const Kernel forgotten_scale = [](const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+                                    const SoftmaxHeadGradients* to) {
     SoftmaxHeadGradients other = *to;
     other.scale = 1;
     softmax_head(in, losses, predictions, &other);
   };
-  const Kernel skipped_class = [](SoftmaxHead in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* to) {
+  const Kernel skipped_class = [](SoftmaxHead in, float* losses, std::int32_t* predictions,
+                                  const SoftmaxHeadGradients* to) {
     --in.V;
     softmax_head(in, losses, predictions, to);
   };
-  const Kernel overwritten = [](const SoftmaxHead& in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* to) {
+  const Kernel overwritten = [](const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+                                const SoftmaxHeadGradients* to) {
     std::fill_n(to->dweight, in.V * in.D, 0.0F);
     softmax_head(in, losses, predictions, to);
   };
-  for (const Kernel& wrong : {forgotten_scale, skipped_class, overwritten}) EXPECT_GT(error(wrong, {4, 5, 65}, 0), kTolerance);
+  for (const Kernel& wrong : {forgotten_scale, skipped_class, overwritten})
+    EXPECT_GT(error(wrong, {4, 5, 65}, 0), kTolerance);
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ struct Arrays {
   std::vector<std::unique_ptr<GuardedArray>> y, dy, share, dshare;
 };
 
-double worst(const Forward& forward, const Backward& backward, std::size_t L, std::size_t C, std::size_t M, std::size_t shift) {
+double worst(const Forward& forward, const Backward& backward, std::size_t L, std::size_t C, std::size_t M,
+             std::size_t shift) {
   Arrays ours(2, L, C, M, shift), reference(2, L, C, M, shift);
   forward(ours.in, ours.outputs());
   backward(ours.in, ours.gradients());
@@ -74,7 +75,8 @@ TEST(KernelsTokenBlend, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t C : kSizes)
     for (const std::size_t L : {1, 2, 7})
       for (const std::size_t M : {1, 3, 6})
-        EXPECT_LE(worst(token_blend, token_blend_backward, L, C, M, C % 4), kTolerance) << C << " channels, " << L << " tokens";
+        EXPECT_LE(worst(token_blend, token_blend_backward, L, C, M, C % 4), kTolerance)
+            << C << " channels, " << L << " tokens";
 }
 
 TEST(KernelsTokenBlend, ReferenceByHand) {

@@ -29,9 +29,17 @@ struct Arrays {
   GuardedArray k, v, w, u, y, states, dy, dk, dv, dw, du;
 
   explicit Arrays(const Case& c)
-      : k(c.B * c.L * c.C, c.shift), v(k.size(), c.shift), w(c.C, c.shift), u(c.C, c.shift), y(k.size(), c.shift),
-        states(wkv_states_size(c.B, c.L, c.C), c.shift), dy(k.size(), c.shift), dk(k.size(), c.shift),
-        dv(k.size(), c.shift), dw(c.C, c.shift), du(c.C, c.shift) {
+      : k(c.B * c.L * c.C, c.shift),
+        v(k.size(), c.shift),
+        w(c.C, c.shift),
+        u(c.C, c.shift),
+        y(k.size(), c.shift),
+        states(wkv_states_size(c.B, c.L, c.C), c.shift),
+        dy(k.size(), c.shift),
+        dk(k.size(), c.shift),
+        dv(k.size(), c.shift),
+        dw(c.C, c.shift),
+        du(c.C, c.shift) {
     k.fill_normal(1, c.key_deviation);
     v.fill_normal(2);
     w.fill_normal(3);
@@ -90,7 +98,9 @@ TEST(KernelsWkv, ReferenceGradientsAreDerivatives) {
   const Case c{2, 6, 3, 0, 1.0};
   const Written base = run(wkv_forward_reference, wkv_backward_reference, c);
   Arrays a(c);
-  const auto forward = [&] { wkv_forward_reference({c.B, c.L, c.C, a.k.data(), a.v.data(), a.w.data(), a.u.data(), a.y.data(), nullptr}); };
+  const auto forward = [&] {
+    wkv_forward_reference({c.B, c.L, c.C, a.k.data(), a.v.data(), a.w.data(), a.u.data(), a.y.data(), nullptr});
+  };
   expect_derivatives(base, {&a.k, &a.v, &a.w, &a.u}, a.y, a.dy, forward, 1e-3);
 }
 
@@ -117,7 +127,8 @@ TEST(KernelsWkv, PlantedFaultsAreRejected) {
     std::fill(a.du, a.du + a.C, 0.0F);
   };
   EXPECT_GT(worst(skipped_channel, wkv_backward, c), kTolerance);
-  for (const Backward& wrong : {forgotten_states, one_sequence, zeros}) EXPECT_GT(worst(wkv_forward, wrong, c), kTolerance);
+  for (const Backward& wrong : {forgotten_states, one_sequence, zeros})
+    EXPECT_GT(worst(wkv_forward, wrong, c), kTolerance);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
 TEST(Documents, ClaimsMdHasEveryClaimAndItsRule) {
   const std::string text = read_file(Path(source_directory()) / "docs/claims.md");
   for (const Claim& claim : claim_list()) {
-    const std::string line = "| `" + claim.id + "` | " + claim.where + " | " + claim.statement + " | " + claim.rule + " |";
+    const std::string line =
+        "| `" + claim.id + "` | " + claim.where + " | " + claim.statement + " | " + claim.rule + " |";
     EXPECT_NE(text.find(line), std::string::npos) << line;
   }
 }

@@ -46,8 +46,12 @@ TEST(LinearMap, EqualsTorchs) {
     const auto theirs = [&] { return torch::linear(x, weight, bias); };
     EXPECT_TRUE(agree(outcome(ours, {x, weight, bias}), outcome(theirs, {x, weight, bias})));
     // Rows that are not contiguous, and a part of a weight, which is no parameter of its own.
-    const auto ours_part = [&] { return linear_map(x.transpose(0, 1), weight.narrow(0, 4, 8), biased ? bias.narrow(0, 4, 8) : bias); };
-    const auto theirs_part = [&] { return torch::linear(x.transpose(0, 1), weight.narrow(0, 4, 8), biased ? bias.narrow(0, 4, 8) : bias); };
+    const auto ours_part = [&] {
+      return linear_map(x.transpose(0, 1), weight.narrow(0, 4, 8), biased ? bias.narrow(0, 4, 8) : bias);
+    };
+    const auto theirs_part = [&] {
+      return torch::linear(x.transpose(0, 1), weight.narrow(0, 4, 8), biased ? bias.narrow(0, 4, 8) : bias);
+    };
     EXPECT_TRUE(agree(outcome(ours_part, {x, weight, bias}), outcome(theirs_part, {x, weight, bias})));
   }
 }

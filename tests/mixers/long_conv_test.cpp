@@ -12,7 +12,8 @@ struct Outcome {
 };
 
 Outcome differentiate(const torch::Tensor& x_in, const torch::Tensor& kernel_in, const torch::Tensor& dy) {
-  torch::Tensor x = x_in.detach().clone().requires_grad_(true), kernel = kernel_in.detach().clone().requires_grad_(true);
+  torch::Tensor x = x_in.detach().clone().requires_grad_(true),
+                kernel = kernel_in.detach().clone().requires_grad_(true);
   const torch::Tensor y = long_conv(x, kernel);
   y.backward(dy);
   return {y.detach(), x.grad(), kernel.grad()};

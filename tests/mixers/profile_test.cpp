@@ -19,9 +19,13 @@ using ::testing::IsSupersetOf;
 using Names = std::set<std::string>;
 
 RunConfig tiny(const std::string& extra = "") {
-  return resolve_run(parse_toml("task = { length = 16, pairs = 2, vocab = 64 }\n"
-                                "model = { width = 16, resid_dropout = 0.1" + extra + " }\n"
-                                "train = { batch = 8, micro_batch = 4 }\n", "test"));
+  return resolve_run(
+      parse_toml("task = { length = 16, pairs = 2, vocab = 64 }\n"
+                 "model = { width = 16, resid_dropout = 0.1" +
+                     extra +
+                     " }\n"
+                     "train = { batch = 8, micro_batch = 4 }\n",
+                 "test"));
 }
 
 std::vector<ProfileCell> profile_of(Trainer& trainer, int steps = 1) {
@@ -46,13 +50,15 @@ Names operations_of(const std::vector<ProfileCell>& cells, const std::string& pa
 TEST(Profile, NamesEveryPartOfAModel) {
   const RunConfig run = tiny(", mixer = \"attention+mamba\"");
   Trainer trainer(run);
-  EXPECT_EQ(parts_of(profile_of(trainer)),
-            Names({"attention", "data", "embedding", "head", "mamba", "mlp", "norms, residual", "optimiser", kRestPart}));
+  EXPECT_EQ(parts_of(profile_of(trainer)), Names({"attention", "data", "embedding", "head", "mamba", "mlp",
+                                                  "norms, residual", "optimiser", kRestPart}));
 }
 
 TEST(Profile, OfASignalModelNamesTheSameParts) {
-  const RunConfig run = resolve_run(parse_toml("task = { name = \"counting\" }\nmodel = { mixer = \"lstm\", width = 8 }\n"
-                                               "train = { batch = 4, steps = 1 }", "test"));
+  const RunConfig run =
+      resolve_run(parse_toml("task = { name = \"counting\" }\nmodel = { mixer = \"lstm\", width = 8 }\n"
+                             "train = { batch = 4, steps = 1 }",
+                             "test"));
   Trainer trainer(run);
   EXPECT_THAT(parts_of(profile_of(trainer)), IsSupersetOf({"data", "embedding", "head", "lstm", "optimiser"}));
 }

@@ -183,7 +183,8 @@ TEST(SequenceModel, TheLastNormHasTheEpsOfTheOthers) {
     if (item.key().find("out_proj") != std::string::npos) item.value().zero_();
   const torch::Tensor tokens = torch::arange(16, torch::kInt32).view({2, 8});
   const torch::Tensor table = model->output_matrix();
-  EXPECT_TRUE(torch::allclose(hidden(*model, tokens).flatten(0, 1), torch::layer_norm(table, {8}, {}, {}, 1e-5), 1e-5, 1e-6));
+  EXPECT_TRUE(
+      torch::allclose(hidden(*model, tokens).flatten(0, 1), torch::layer_norm(table, {8}, {}, {}, 1e-5), 1e-5, 1e-6));
 }
 
 }  // namespace

@@ -13,8 +13,11 @@ namespace {
 TEST(Signals, EndAMeasurementAtOnce) {
   // SIGTERM is also what a worker gets when `mneme` is gone.
   for (const int number : {SIGINT, SIGTERM}) {
-    testing::WorkerProcess worker(
-        Json{{"request", "bench_train"}, {"config", testing::sample_run({}).json}, {"seconds", 30.0}, {"profile", false}, {"case", ""}});
+    testing::WorkerProcess worker(Json{{"request", "bench_train"},
+                                       {"config", testing::sample_run({}).json},
+                                       {"seconds", 30.0},
+                                       {"profile", false},
+                                       {"case", ""}});
     ASSERT_TRUE(worker.wait_for("ready")) << worker.error_tail();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     worker.signal(number);

@@ -214,7 +214,8 @@ TEST_F(Sweeps, AFullDiskStopsClaimingAndLosesNothing) {
       "\"$1\" sweep \"$2\" --lab \"$0/lab\" model.width=32 --jobs 2 --json > \"$3/first\" 2> \"$3/first.err\"; echo $? "
       "> \"$3/first.code\"\n"
       // A run that failed for want of room may have been able to say so; that is no result, and is tried again.
-      "grep -lE '\"outcome\": ?\"(done|diverged)\"' \"$0\"/lab/runs/*/summary.json | xargs sha256sum > \"$3/acknowledged\"\n"
+      "grep -lE '\"outcome\": ?\"(done|diverged)\"' \"$0\"/lab/runs/*/summary.json | xargs sha256sum > "
+      "\"$3/acknowledged\"\n"
       "mount -o remount,size=20m \"$0\"\n"
       "\"$1\" sweep \"$2\" --lab \"$0/lab\" model.width=32 --jobs 2 --json > \"$3/second\" 2> \"$3/second.err\"; echo "
       "$? > \"$3/second.code\"\n"

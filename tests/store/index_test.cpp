@@ -70,7 +70,9 @@ TEST(Index, HoldsEveryEvaluation) {
   {
     const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
     for (int step = 1; step <= 3; ++step)
-      writer.append_metric({{"step", step}, {"split", "validation"}, {"values", {{"accuracy", 0.25 * step}}},
+      writer.append_metric({{"step", step},
+                            {"split", "validation"},
+                            {"values", {{"accuracy", 0.25 * step}}},
                             {"times", {{"seconds", 1.0 * step}}}});
   }
   Index index = Index::open(sample.lab);

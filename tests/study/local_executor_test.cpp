@@ -19,8 +19,8 @@ using ::testing::IsEmpty;
 using testing::options;
 using testing::our_children;
 using testing::sample_run;
-using testing::seeds;
 using testing::SampleLab;
+using testing::seeds;
 using testing::Watcher;
 
 class LocalExecutor : public testing::ExecutorTest {};

@@ -59,7 +59,8 @@ TEST_P(ShippedStudy, LoadsAtEachScale) {
 
 std::string test_name(const ::testing::TestParamInfo<Path>& info) {
   std::string name = info.param.parent_path().filename().string() + "_" + info.param.stem().string();
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 

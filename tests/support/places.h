@@ -1,4 +1,5 @@
-// Where the tests find the sources and the programs. Known to one file only, so that the compiler's cache serves every clone.
+// Where the tests find the sources and the programs. Known to one file only, so that the compiler's cache serves every
+// clone.
 #pragma once
 
 #include <string>

@@ -30,8 +30,11 @@ TEST(GemmShapes, OfNoMultiplicationAreNone) {
 // Most of the useful work that the catalog counts is in products that are seen, and none of them is seen twice.
 TEST(GemmShapes, OfAModelAreItsUsefulWork) {
   for (const char* model : {"mixer = 'attention'", "mixer = 'attention'\nwidth = 512", "mixer = 'rnn'"}) {
-    const RunConfig run = resolve_run(parse_toml("[task]\nlength = 16\npairs = 2\nvocab = 64\n[train]\nbatch = 4\n[model]\n"
-                                                 "layers = 1\n" + std::string(model), "test"));
+    const RunConfig run =
+        resolve_run(parse_toml("[task]\nlength = 16\npairs = 2\nvocab = 64\n[train]\nbatch = 4\n[model]\n"
+                               "layers = 1\n" +
+                                   std::string(model),
+                               "test"));
     Trainer trainer(run);
     double flops = 0;
     for (const GemmUse& use : gemms_of([&] { trainer.step(); })) flops += use.flops;

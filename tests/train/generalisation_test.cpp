@@ -61,7 +61,8 @@ TEST(Generalisation, WhoeverLeavesMeanwhileComesBackToTheSameResult) {
 // An input-dependent product of matrices overflows on long sequences: that is a result.
 TEST(Generalisation, AnOverflowIsALossThatIsNull) {
   const RunConfig run = run_from(
-      "[task]\nname = 'state_tracking'\nlength = 4\n[model]\nmixer = 'ids4'\nblock = 'postnorm'\nwidth = 256\nlayers = 1\n"
+      "[task]\nname = 'state_tracking'\nlength = 4\n[model]\nmixer = 'ids4'\nblock = 'postnorm'\nwidth = 256\nlayers = "
+      "1\n"
       "ids4 = { d_state = 16 }\n[test]\nalong = 'length'\nvalues = [4, 400]\nexamples = 4\n");
   const Json points = generalisation(run, Trainer(run).model(), [] {})["points"];
   EXPECT_TRUE(points[0]["loss"].is_number());
@@ -73,8 +74,8 @@ TEST(Generalisation, StopsOnTheScoreThatIsNamed) {
   const testing::TemporaryDirectory directory;
   Silent silent;
   const auto stopped_at = [&](const std::string& score) {
-    const TrainResult result =
-        Trainer(run_from(kSmall + "stop_at = 0.85\neval_every = 5\nstop_on = '" + score + "'\n")).train(directory / "c", silent);
+    const TrainResult result = Trainer(run_from(kSmall + "stop_at = 0.85\neval_every = 5\nstop_on = '" + score + "'\n"))
+                                   .train(directory / "c", silent);
     EXPECT_EQ(result.reason, "threshold");
     EXPECT_GE(result.values["validation"][score], 0.85);
     return result.values["step"].get<int>();

@@ -22,7 +22,8 @@ struct Silent : TrainObserver {
 constexpr const char* kSetting =
     "[task]\nname = \"mqar\"\nlength = 8\npairs = 1\nvocab = 16\n"
     "[model]\nmixer = \"{}\"\nwidth = 32\ninit = \"torch\"\n"
-    "[train]\nbatch = 64\nsteps = 200\nlr = 3e-3\neval_every = 50\nstop_at = 0.9\neval_examples = 200\ntest_examples = 500\n";
+    "[train]\nbatch = 64\nsteps = 200\nlr = 3e-3\neval_every = 50\nstop_at = 0.9\neval_examples = 200\ntest_examples = "
+    "500\n";
 constexpr double kChance = 1.0 / 8, kLearned = 4 * kChance;
 
 class EveryMixerLearns : public ::testing::TestWithParam<std::string> {};

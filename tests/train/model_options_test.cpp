@@ -8,11 +8,10 @@ namespace mneme {
 namespace {
 
 RunConfig tiny(const std::string& model, const std::string& train = "") {
-  return resolve_run(parse_toml(
-      "[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 16\n" + model +
-          "[train]\nbatch = 16\nsteps = 60\nlr = 1e-2\neval_examples = 20\ntest_examples = 20\n" +
-          train,
-      "test"));
+  return resolve_run(
+      parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 16\n" + model +
+                     "[train]\nbatch = 16\nsteps = 60\nlr = 1e-2\neval_examples = 20\ntest_examples = 20\n" + train,
+                 "test"));
 }
 
 // A model that knows no more than which half of the vocabulary is asked has three quarters of the loss of one that

@@ -57,7 +57,7 @@ TEST(Optimiser, ClipsTheGlobalNormAndSparesVectorsFromDecay) {
   EXPECT_DOUBLE_EQ(optimiser.update(0), 5.0);
   EXPECT_NEAR(optimiser.first_moment[0].item<double>(), 0.1 * 3.0 / 5, 1e-7);
   EXPECT_NEAR(model.matrix[1][1].item<double>(), 1 - 0.1 * 0.5, 1e-6);  // decay alone
-  EXPECT_EQ(model.vector[2].item<double>(), 1);                        // nothing at all
+  EXPECT_EQ(model.vector[2].item<double>(), 1);                         // nothing at all
 }
 
 }  // namespace

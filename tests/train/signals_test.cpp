@@ -11,7 +11,9 @@ namespace {
 RunConfig counting(const std::string& extra) {
   return resolve_run(parse_toml(
       "[task]\nname = 'counting'\nlength = 60\nisi = 4\niti = [6, 9]\n[model]\nmixer = 'gru'\nblock = 'plain'\n"
-      "embed_width = 1\nwidth = 16\nlayers = 1\n[train]\nbatch = 32\nlr = 1e-2\neval_examples = 32\ntest_examples = 32\n" + extra,
+      "embed_width = 1\nwidth = 16\nlayers = 1\n[train]\nbatch = 32\nlr = 1e-2\neval_examples = 32\ntest_examples = "
+      "32\n" +
+          extra,
       "test"));
 }
 

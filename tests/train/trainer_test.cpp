@@ -11,7 +11,8 @@ namespace {
 RunConfig tiny(const std::string& extra = "") {
   return resolve_run(parse_toml(
       "[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 16\nembed_dropout = 0.1\n"
-      "[train]\nbatch = 16\nmicro_batch = 5\nsteps = 12\neval_every = 4\neval_examples = 50\ntest_examples = 50\n" + extra,
+      "[train]\nbatch = 16\nmicro_batch = 5\nsteps = 12\neval_every = 4\neval_examples = 50\ntest_examples = 50\n" +
+          extra,
       "test"));
 }
 
@@ -73,9 +74,11 @@ TEST(Trainer, MicroBatchesAreTheSameMathematics) {
   const testing::TemporaryDirectory directory;
   Listener listener;
   const auto loss = [&](const std::string& micro) {
-    const RunConfig run = resolve_run(parse_toml(
-        "[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 16\n"
-        "[train]\nbatch = 16\nsteps = 3\neval_examples = 50\nmicro_batch = " + micro, "test"));
+    const RunConfig run =
+        resolve_run(parse_toml("[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 16\n"
+                               "[train]\nbatch = 16\nsteps = 3\neval_examples = 50\nmicro_batch = " +
+                                   micro,
+                               "test"));
     return Trainer(run).train(directory / "c", listener).values["validation"]["loss"].get<double>();
   };
   EXPECT_NEAR(loss("16"), loss("3"), 1e-5);
@@ -104,16 +107,18 @@ TEST(Trainer, GivesUpWhereThereIsNoHope) {
   Trainer again(run);
   again.restore(directory / "c");
   EXPECT_EQ(again.train(directory / "c", listener).reason, "hopeless");
-  EXPECT_EQ(Trainer(tiny("lr = 0.0\ngive_up_after = 1.0\ngive_up_below = 0.99\n")).train(directory / "d", listener).reason,
-            "budget");
+  EXPECT_EQ(
+      Trainer(tiny("lr = 0.0\ngive_up_after = 1.0\ngive_up_below = 0.99\n")).train(directory / "d", listener).reason,
+      "budget");
 }
 
 TEST(Trainer, LearnsAndStopsAtTheThreshold) {
   const testing::TemporaryDirectory directory;
   // One pair in a tiny vocabulary: the answer is always the second token.
-  const RunConfig run = resolve_run(parse_toml(
-      "[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 32\n"
-      "[train]\nbatch = 64\nsteps = 400\nlr = 3e-3\neval_every = 20\nstop_at = 0.95\n", "test"));
+  const RunConfig run =
+      resolve_run(parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 32\n"
+                             "[train]\nbatch = 64\nsteps = 400\nlr = 3e-3\neval_every = 20\nstop_at = 0.95\n",
+                             "test"));
   Listener listener;
   const TrainResult result = Trainer(run).train(directory / "c", listener);
   EXPECT_EQ(result.reason, "threshold");
@@ -130,7 +135,8 @@ TEST(Trainer, CountsOnASignalTask) {
   for (const std::string loss : {"bce", "mse"}) {
     const RunConfig run = resolve_run(parse_toml(
         "[task]\nname = 'counting'\nlength = 40\nisi = 3\niti = [4, 6]\n[model]\nwidth = 32\n"
-        "[train]\nbatch = 16\nsteps = 300\nlr = 3e-3\neval_examples = 50\ntest_examples = 50\nsignal_loss = '" + loss + "'\n",
+        "[train]\nbatch = 16\nsteps = 300\nlr = 3e-3\neval_examples = 50\ntest_examples = 50\nsignal_loss = '" +
+            loss + "'\n",
         "test"));
     Listener listener;
     Trainer trainer(run);

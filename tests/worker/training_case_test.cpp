@@ -11,7 +11,8 @@ namespace mneme {
 namespace {
 
 RunConfig run_of(const char* task) {
-  return resolve_run(parse_toml(std::string("[task]\n") + task + "\n[model]\nwidth = 8\n[train]\nbatch = 6\nmicro_batch = 4\n", "test"));
+  return resolve_run(parse_toml(
+      std::string("[task]\n") + task + "\n[model]\nwidth = 8\n[train]\nbatch = 6\nmicro_batch = 4\n", "test"));
 }
 
 TEST(TrainingCase, HoldsWhatAnotherProgramNeedsForTheFirstStep) {
