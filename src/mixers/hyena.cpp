@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "mixers/depthwise_conv.h"
+#include "mixers/gated_conv_op.h"
 #include "mixers/linear.h"
 #include "mixers/long_conv.h"
 
@@ -110,12 +111,13 @@ class Hyena : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    // Three tensors from one chunk(): its backward pass joins them, that of a narrow() each would fill [B, L, 3D] with
-    // zeros.
-    const auto u = short_filter_->forward(in_proj_->forward(x)).chunk(3, 2);
-    const torch::Tensor v = pass.dropout(u[2] * u[0], dropout_);
-    const torch::Tensor y = torch::addcmul(long_conv(v, filter_fn_->filter(x.size(1))), v, filter_fn_->skip());
-    return out_proj_->forward(y * u[1]);
+    const torch::Tensor u = short_filter_->forward(in_proj_->forward(x)), filter = filter_fn_->filter(x.size(1));
+    if (dropout_ == 0.0) return out_proj_->forward(gated_long_conv(u, filter, filter_fn_->skip()));
+    // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
+    const auto parts = u.chunk(3, 2);
+    const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);
+    const torch::Tensor y = torch::addcmul(long_conv(v, filter), v, filter_fn_->skip());
+    return out_proj_->forward(y * parts[1]);
   }
 
   bool has_step() const override { return true; }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mixers/gated_conv_op.h"
 #include "mixers/path.h"
 
 namespace mneme {
@@ -44,6 +45,26 @@ TEST(MixersLongConv, TakesTensorsThatAreNotContiguous) {
   torch::manual_seed(1);
   const torch::Tensor x = torch::randn({2, 4, 6}).transpose(1, 2), kernel = torch::randn({4, 6}).t();
   EXPECT_TRUE(torch::equal(long_conv(x, kernel), long_conv(x.contiguous(), kernel.contiguous())));
+}
+
+TEST(MixersGatedLongConv, IsTheGatesAndTheConvolution) {
+  torch::manual_seed(1);
+  for (const std::int64_t L : {1, 30, 300}) {
+    // Not contiguous: as it would come from a slice.
+    const torch::Tensor inputs[] = {torch::randn({3, L, 16}).narrow(2, 1, 15), torch::randn({L, 5}), torch::randn({5})};
+    const torch::Tensor dz = torch::randn({3, L, 5});
+    const auto results = [&] {
+      std::vector<torch::Tensor> leaves;
+      for (const torch::Tensor& input : inputs) leaves.push_back(input.detach().clone().requires_grad_(true));
+      const torch::Tensor z = gated_long_conv(leaves[0], leaves[1], leaves[2]);
+      z.backward(dz);
+      return std::vector<torch::Tensor>{z.detach(), leaves[0].grad(), leaves[1].grad(), leaves[2].grad()};
+    };
+    const std::vector<torch::Tensor> ours = results();
+    const ScopedComposed scope;
+    const std::vector<torch::Tensor> composed = results();
+    for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_LT(distance(ours[i], composed[i]), 5e-6) << L << ", " << i;
+  }
 }
 
 }  // namespace
