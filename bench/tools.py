@@ -30,6 +30,8 @@ class Arguments(argparse.ArgumentParser):
 
 def share_blas(build):
     """PyTorch gets the matrix products that Mneme's worker has: for a processor that it does not know, OpenBLAS takes slow ones."""
+    if not (build / "mneme-worker").exists():
+        sys.exit(f"script/bench: [{build}] there is no mneme-worker, expected the directory of a build")
     ready = subprocess.run([build / "mneme-worker"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
     core = json.loads(ready.splitlines()[0])["fingerprint"]["blas"]
     if core != "unknown":
