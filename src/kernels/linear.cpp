@@ -25,13 +25,18 @@ void linear_simd(const LinearShape& s, const float* x, const float* weight, cons
 
 void linear_backward_simd(const LinearShape& s, const float* x, const float* weight, const float* dy,
                           const LinearGradients& to) {
-  if (to.dx) {
-    Panels panels(s.out, s.in);
-    panels.pack(weight, s.in);
-    multiply({dy, s.out, 1}, s.T, panels, to.dx, s.in);
+  Panels panels(s.out, to.dx ? s.in : 0);
+  if (to.dx) panels.pack(weight, s.in);
+  OuterProducts products(to.dweight ? s.T : 0, s.out, s.in, to.dweight, s.in);
+  // In blocks, so that dy comes from far away once.
+  for (std::size_t t = 0; t < s.T; t += kTokenBlock) {
+    const std::size_t tokens = std::min(kTokenBlock, s.T - t);
+    const float* block = dy + t * s.out;
+    if (to.dx) multiply({block, s.out, 1}, tokens, panels, to.dx + t * s.in, s.in);
+    if (to.dweight) products.add(block, s.out, x + t * s.in, s.in, tokens);
+    if (to.dbias) add_rows(block, s.out, tokens, s.out, to.dbias);
   }
-  if (to.dweight) add_outer_products(dy, s.out, s.out, x, s.in, s.in, s.T, to.dweight, s.in);
-  if (to.dbias) add_rows(dy, s.out, s.T, s.out, to.dbias);
+  if (to.dweight) products.finish();
 }
 
 }  // namespace mneme::kernels::HWY_NAMESPACE

@@ -53,6 +53,15 @@ struct Left {
   std::size_t row, column;
 };
 
+// Two vectors of every row of a matrix b: b(k, n) = rows[k * stride + n]. Sums begin with `begin`.
+struct Panel {
+  const float *begin, *rows;
+  std::size_t stride;
+};
+
+// What sums begin with where there is no bias.
+alignas(HWY_ALIGNMENT) inline constexpr float kZeros[kPanelColumns] = {};
+
 // to[j * stride + i] = from[i * from_stride + j] for i < kMatmulLanes and j < kMatmulLanes.
 HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, float* to, std::size_t stride) {
 #if HWY_TARGET == HWY_SCALAR
@@ -106,7 +115,7 @@ class Panels {
     begin(bias);
     for (std::size_t n = 0; n < N; n += kPanelColumns) {
       const std::size_t count = std::min(kPanelColumns, N - n);
-      float* to = panel(n) + kPanelColumns;
+      float* to = row(n, 0);
       for (std::size_t k = 0; k < rows; ++k, to += kPanelColumns) {
         copy_floats<kPanelColumns>(b + k * stride + n, count, to);
         std::fill(to + count, to + kPanelColumns, 0.0F);
@@ -119,7 +128,7 @@ class Panels {
     begin(bias);
     for (std::size_t n = 0; n < N; n += kMatmulLanes) {
       const std::size_t count = std::min(kMatmulLanes, N - n);
-      float* to = panel(n) + kPanelColumns + n % kPanelColumns;
+      float* to = row(n, 0) + n % kPanelColumns;
       std::size_t k = 0;
       if (count == kMatmulLanes)
         for (; k + kMatmulLanes <= K; k += kMatmulLanes)
@@ -130,7 +139,7 @@ class Panels {
     }
     // A last panel that is less than half full has a vector that no one has written.
     if (N % kPanelColumns != 0 && N % kPanelColumns <= kMatmulLanes)
-      for (std::size_t k = 1; k <= K; ++k) std::fill_n(panel(N) + k * kPanelColumns + kMatmulLanes, kMatmulLanes, 0.0F);
+      for (std::size_t k = 0; k < K; ++k) std::fill_n(row(N, k) + kMatmulLanes, kMatmulLanes, 0.0F);
   }
 
   // Multiplies what was packed.
@@ -162,19 +171,19 @@ class Panels {
         copy_floats<kPanelColumns>(row(n, k), std::min(kPanelColumns, N - n), to + k * stride + n);
   }
 
-  // Row k of the panel of column n.
-  float* row(std::size_t n, std::size_t k) const { return panel(n) + (k + 1) * kPanelColumns; }
-
-  // The panel of column n.
-  float* panel(std::size_t n) const { return memory_.get() + n / kPanelColumns * stride_; }
+  // The panel of column n, and its row k.
+  Panel panel(std::size_t n) const { return {beginning(n), row(n, 0), kPanelColumns}; }
+  float* row(std::size_t n, std::size_t k) const { return beginning(n) + (k + 1) * kPanelColumns; }
 
   const std::size_t K, N;
 
  private:
   void begin(const float* bias) {
     for (std::size_t n = 0; n < N; n += kPanelColumns)
-      for (std::size_t j = 0; j < kPanelColumns; ++j) panel(n)[j] = bias && n + j < N ? bias[n + j] : 0.0F;
+      for (std::size_t j = 0; j < kPanelColumns; ++j) beginning(n)[j] = bias && n + j < N ? bias[n + j] : 0.0F;
   }
+
+  float* beginning(std::size_t n) const { return memory_.get() + n / kPanelColumns * stride_; }
 
   std::size_t stride_, size_;
   hwy::AlignedFreeUniquePtr<float[]> memory_;
@@ -182,17 +191,16 @@ class Panels {
 
 // c [R, V vectors] = (or +=) a [R, K] times the first V vectors of the panel's rows.
 template <std::size_t R, std::size_t V>
-void multiply_tile(const Left& a, const float* panel, std::size_t K, float* c, std::size_t stride, bool add) {
+void multiply_tile(const Left& a, const Panel& panel, std::size_t K, float* c, std::size_t stride, bool add) {
   const MatmulFloats d;
   hn::Vec<MatmulFloats> sum[R][V];
   HWY_UNROLL(16)
   for (std::size_t r = 0; r < R; ++r)
-    for (std::size_t v = 0; v < V; ++v) sum[r][v] = hn::Load(d, panel + v * kMatmulLanes);
-  const float* left = a.data;
-  for (std::size_t k = 0; k < K; ++k, left += a.column) {
-    panel += kPanelColumns;
+    for (std::size_t v = 0; v < V; ++v) sum[r][v] = hn::Load(d, panel.begin + v * kMatmulLanes);
+  const float *left = a.data, *right = panel.rows;
+  for (std::size_t k = 0; k < K; ++k, left += a.column, right += panel.stride) {
     hn::Vec<MatmulFloats> b[V];
-    for (std::size_t v = 0; v < V; ++v) b[v] = hn::Load(d, panel + v * kMatmulLanes);
+    for (std::size_t v = 0; v < V; ++v) b[v] = hn::LoadU(d, right + v * kMatmulLanes);
     HWY_UNROLL(16)
     for (std::size_t r = 0; r < R; ++r) {
       const auto x = hn::Set(d, left[r * a.row]);
@@ -208,7 +216,7 @@ void multiply_tile(const Left& a, const float* panel, std::size_t K, float* c, s
 }
 
 // By their numbers of rows.
-using Tile = void (*)(const Left&, const float*, std::size_t, float*, std::size_t, bool);
+using Tile = void (*)(const Left&, const Panel&, std::size_t, float*, std::size_t, bool);
 template <std::size_t V, std::size_t... R>
 constexpr std::array<Tile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
   return {multiply_tile<R + 1, V>...};
@@ -217,7 +225,7 @@ inline constexpr auto kNarrowTiles = tiles_of<1>(std::make_index_sequence<kTileR
 inline constexpr auto kTiles = tiles_of<2>(std::make_index_sequence<kTileRows>());
 
 // c [M, columns] = (or +=) a [M, K] times a panel of which `columns` exist.
-inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_t K, float* c, std::size_t stride,
+inline void multiply_panel(Left a, std::size_t M, const Panel& panel, std::size_t K, float* c, std::size_t stride,
                            bool add, std::size_t columns) {
   const auto& tiles = columns <= kMatmulLanes ? kNarrowTiles : kTiles;
   const std::size_t width = columns <= kMatmulLanes ? kMatmulLanes : kPanelColumns;
@@ -239,36 +247,139 @@ inline void multiply_panel(Left a, std::size_t M, const float* panel, std::size_
   }
 }
 
+// c [M, width] = a [M, K] b [K, N], or added to c; rows of c are `stride` floats apart. Columns from N on are zero.
+inline void multiply(Left a, std::size_t M, const Panels& b, std::size_t width, float* c, std::size_t stride,
+                     bool add = false) {
+  for (std::size_t m = 0; m < M; m += kRowBlock)
+    for (std::size_t n = 0; n < width; n += kPanelColumns)
+      multiply_panel({a.data + m * a.row, a.row, a.column}, std::min(kRowBlock, M - m), b.panel(n), b.K,
+                     c + m * stride + n, stride, add, width - n);
+}
+
 // c [M, N] = a [M, K] b [K, N], or added to c; rows of c are `stride` floats apart.
 inline void multiply(Left a, std::size_t M, const Panels& b, float* c, std::size_t stride, bool add = false) {
-  for (std::size_t m = 0; m < M; m += kRowBlock)
-    for (std::size_t n = 0; n < b.N; n += kPanelColumns)
-      multiply_panel({a.data + m * a.row, a.row, a.column}, std::min(kRowBlock, M - m), b.panel(n), b.K,
-                     c + m * stride + n, stride, add, b.N - n);
+  multiply(a, M, b, b.N, c, stride, add);
 }
 
-// c [M, N] += the sum over tokens t < b.K of a[t, m] b(t, n); rows of a are `stride_a` floats apart.
-inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t M, const Panels& b, float* c,
-                               std::size_t stride) {
-  const auto tile = aligned_floats(kTileRows * b.K);
-  for (std::size_t m = 0; m < M; m += kTileRows) {
-    // Columns of a, brought together: they are too far apart to be read where they are.
-    const std::size_t rows = std::min(kTileRows, M - m);
-    for (std::size_t t = 0; t < b.K; ++t) copy_floats<kTileRows>(a + t * stride_a + m, rows, tile.get() + t * rows);
-    for (std::size_t n = 0; n < b.N; n += kPanelColumns)
-      multiply_panel({tile.get(), 1, rows}, rows, b.panel(n), b.K, c + m * stride + n, stride, true, b.N - n);
+// Columns of a matrix of up to `tokens` rows, kTileRows at a time: what a tile reads for a token stands together. They
+// are too far apart to be read where they are.
+class ColumnTiles {
+ public:
+  ColumnTiles(std::size_t tokens, std::size_t columns)
+      : columns_(columns), memory_(aligned_floats(tokens * columns + kCopied)) {}
+
+  void pack(const float* a, std::size_t stride, std::size_t tokens) {
+    const MatmulFloats d;
+    tokens_ = tokens;
+    std::size_t m = 0;
+    // Whole vectors: what is too much of one token is overwritten by the next, or by the next tile.
+    for (; m + kCopied <= columns_; m += kTileRows)
+      for (std::size_t t = 0; t < tokens; ++t)
+        for (std::size_t j = 0; j < kCopied; j += kMatmulLanes)
+          hn::StoreU(hn::LoadU(d, a + t * stride + m + j), d, tile(m) + t * kTileRows + j);
+    for (; m < columns_; m += kTileRows)
+      for (std::size_t t = 0; t < tokens; ++t)
+        std::memcpy(tile(m) + t * rows(m), a + t * stride + m, rows(m) * sizeof(float));
   }
+
+  // c [columns, width] += the transposed matrix times a panel of which `width` columns exist.
+  void add_product(const Panel& panel, float* c, std::size_t stride, std::size_t width) const {
+    for (std::size_t m = 0; m < columns_; m += kTileRows)
+      multiply_panel({tile(m), 1, rows(m)}, rows(m), panel, tokens_, c + m * stride, stride, true, width);
+  }
+
+ private:
+  static constexpr std::size_t kCopied = whole_vectors(kTileRows);
+
+  std::size_t rows(std::size_t m) const { return std::min(kTileRows, columns_ - m); }
+  float* tile(std::size_t m) const { return memory_.get() + m * tokens_; }
+
+  std::size_t columns_, tokens_ = 0;
+  hwy::AlignedFreeUniquePtr<float[]> memory_;
+};
+
+// to[j * to_stride + i] (+)= from[i * stride + j] for i < M and j < N.
+inline void transpose(const float* from, std::size_t stride, std::size_t M, std::size_t N, float* to,
+                      std::size_t to_stride, bool add) {
+  const MatmulFloats d;
+  HWY_ALIGN float square[kMatmulLanes * kMatmulLanes];
+  for (std::size_t i = 0; i < M; i += kMatmulLanes)
+    for (std::size_t j = 0; j < N; j += kMatmulLanes) {
+      const float* at = from + i * stride + j;
+      float* out = to + j * to_stride + i;
+      if (i + kMatmulLanes <= M && j + kMatmulLanes <= N) {
+        transpose_square(at, stride, square, kMatmulLanes);
+        for (std::size_t r = 0; r < kMatmulLanes; ++r) {
+          const auto row = hn::Load(d, square + r * kMatmulLanes);
+          hn::StoreU(add ? hn::Add(row, hn::LoadU(d, out + r * to_stride)) : row, d, out + r * to_stride);
+        }
+      } else {
+        for (std::size_t r = 0; r < std::min(kMatmulLanes, N - j); ++r)
+          for (std::size_t s = 0; s < std::min(kMatmulLanes, M - i); ++s)
+            out[r * to_stride + s] = at[s * stride + r] + (add ? out[r * to_stride + s] : 0.0F);
+      }
+    }
 }
 
-// The same for b [T, N] with rows `stride_b` floats apart, which is packed a block of tokens at a time.
-inline void add_outer_products(const float* a, std::size_t stride_a, std::size_t M, const float* b,
-                               std::size_t stride_b, std::size_t N, std::size_t T, float* c, std::size_t stride) {
-  for (std::size_t t = 0; t < T; t += kTokenBlock) {
-    Panels panels(std::min(kTokenBlock, T - t), N);
-    panels.pack(b + t * stride_b, stride_b);
-    add_outer_products(a + t * stride_a, stride_a, M, panels, c, stride);
+// Sums of outer products over tokens: c [M, N] += the sum over t of a[t, m] b[t, n], in any number of parts.
+// Of two matrices the narrow one is brought into tiles, and the wide one, a panel at a time, is read by all of them. If
+// the narrow one is b, that is the transposed sum, which is kept until finish().
+class OuterProducts {
+ public:
+  // For about `tokens` tokens.
+  OuterProducts(std::size_t tokens, std::size_t M, std::size_t N, float* c, std::size_t stride)
+      : M_(M),
+        N_(N),
+        c_(c),
+        stride_(stride),
+        transposed_(M > N && tokens >= kWorthTransposing),
+        block_(std::min(tokens, kTokenBlock)),
+        tiles_(block_, transposed_ ? N : M),
+        panel_(aligned_floats(block_ * kPanelColumns)),
+        sum_(aligned_floats(transposed_ ? M * N : 0)) {
+    if (transposed_) std::fill_n(sum_.get(), M * N, 0.0F);
   }
-}
+
+  void add(const float* a, std::size_t stride_a, const float* b, std::size_t stride_b, std::size_t T) {
+    for (std::size_t t = 0; t < T; t += block_, a += block_ * stride_a, b += block_ * stride_b) {
+      const std::size_t tokens = std::min(block_, T - t);
+      if (transposed_)
+        add_block(b, stride_b, a, stride_a, M_, tokens, sum_.get(), M_);
+      else
+        add_block(a, stride_a, b, stride_b, N_, tokens, c_, stride_);
+    }
+  }
+
+  void finish() {
+    if (transposed_) transpose(sum_.get(), M_, N_, M_, c_, stride_, true);
+  }
+
+ private:
+  // Fewer tokens are less work than the transposition.
+  static constexpr std::size_t kWorthTransposing = 64;
+
+  void add_block(const float* narrow, std::size_t narrow_stride, const float* wide, std::size_t wide_stride,
+                 std::size_t width, std::size_t tokens, float* to, std::size_t to_stride) {
+    tiles_.pack(narrow, narrow_stride, tokens);
+    for (std::size_t n = 0; n < width; n += kPanelColumns) {
+      const std::size_t count = std::min(kPanelColumns, width - n);
+      for (std::size_t t = 0; t < tokens; ++t) {
+        float* row = panel_.get() + t * kPanelColumns;
+        copy_floats<kPanelColumns>(wide + t * wide_stride + n, count, row);
+        std::fill(row + count, row + kPanelColumns, 0.0F);
+      }
+      tiles_.add_product({kZeros, panel_.get(), kPanelColumns}, to + n, to_stride, width - n);
+    }
+  }
+
+  std::size_t M_, N_;
+  float* c_;
+  std::size_t stride_;
+  bool transposed_;
+  std::size_t block_;
+  ColumnTiles tiles_;
+  hwy::AlignedFreeUniquePtr<float[]> panel_, sum_;
+};
 
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -43,6 +43,7 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
   second.pack(in.weight2, in.H);
   const std::size_t block = mlp_block(in), room = std::min(block, in.T) * in.H;
   const auto g = aligned_floats(room), dh = aligned_floats(room);
+  OuterProducts products1(in.T, in.H, in.D, to.dweight1, in.D), products2(in.T, in.D, in.H, to.dweight2, in.H);
   for (std::size_t t = 0; t < in.T; t += block) {
     const std::size_t tokens = std::min(block, in.T - t);
     const float *hidden = h + t * in.H, *dout = dy + t * in.D, *x = in.x + t * in.D;
@@ -53,12 +54,14 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
       hn::StoreU(hn::Mul(value, at.distribution), d, g.get() + i);
       hn::StoreU(hn::Mul(hn::LoadU(d, dh.get() + i), hn::MulAdd(value, at.density, at.distribution)), d, dh.get() + i);
     });
-    add_outer_products(dout, in.D, in.D, g.get(), in.H, in.H, tokens, to.dweight2, in.H);
-    add_outer_products(dh.get(), in.H, in.H, x, in.D, in.D, tokens, to.dweight1, in.D);
+    products2.add(dout, in.D, g.get(), in.H, tokens);
+    products1.add(dh.get(), in.H, x, in.D, tokens);
     add_rows(dout, in.D, tokens, in.D, to.dbias2);
     add_rows(dh.get(), in.H, tokens, in.H, to.dbias1);
     multiply({dh.get(), in.H, 1}, tokens, first, to.dx + t * in.D, in.D);
   }
+  products1.finish();
+  products2.finish();
 }
 
 }  // namespace mneme::kernels::HWY_NAMESPACE

@@ -22,144 +22,200 @@ namespace mneme::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Classes whose logits are worked on together: with the rows of a pass they stay in the second-level cache.
-inline constexpr std::size_t kHeadClasses = 256;
+inline constexpr std::size_t kHeadClasses = 252;
 // Rows of a pass at most: each pass reads the whole matrix, and adds to the whole of its gradient.
-inline constexpr std::size_t kHeadRows = 252;
+inline constexpr std::size_t kHeadRows = 256;
+// Vectors of rows whose maxima are searched at once.
+inline constexpr std::size_t kHeadVectors = 4;
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-struct HeadMaximum {
-  float value;
-  bool has_nan;
-};
-
-HWY_INLINE HeadMaximum maximum_of(const float* z, std::size_t count) {
-  const hn::ScalableTag<float> d;
-  auto maximum = hn::Set(d, -kInfinity);
-  auto nan = hn::FirstN(d, 0);
-  std::size_t v = 0;
-  for (; v + hn::Lanes(d) <= count; v += hn::Lanes(d)) {
-    const auto x = hn::LoadU(d, z + v);
-    maximum = hn::Max(maximum, x);
-    nan = hn::Or(nan, hn::IsNaN(x));
-  }
-  HeadMaximum result{hn::GetLane(hn::MaxOfLanes(d, maximum)), !hn::AllFalse(d, nan)};
-  for (; v < count; ++v) {
-    result.value = z[v] > result.value ? z[v] : result.value;
-    result.has_nan = result.has_nan || std::isnan(z[v]);
-  }
-  return result;
-}
-
-// z <- exp(z - shift), shift >= z; returns the sum.
-HWY_INLINE float exponentials(float* z, std::size_t count, float shift) {
-  const hn::ScalableTag<float> d;
-  const hn::CappedTag<float, 1> one;
-  const auto exponential = [&](auto tag, std::size_t v) {
-    const auto e = decay_exp(tag, hn::Sub(hn::LoadU(tag, z + v), hn::Set(tag, shift)));
-    hn::StoreU(e, tag, z + v);
-    return e;
-  };
-  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d);
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t v = 0;
-  for (; v + 2 * lanes <= count; v += 2 * lanes) {
-    sum0 = hn::Add(sum0, exponential(d, v));
-    sum1 = hn::Add(sum1, exponential(d, v + lanes));
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
-  for (; v < count; ++v) sum += hn::GetLane(exponential(one, v));
-  return sum;
-}
-
-// One pass over the classes for up to kHeadRows rows.
+// One pass over the classes for up to kHeadRows rows. Logits are [classes, rows]: the weights are then the left matrix
+// of the product, which is read where it is, and sums over classes are sums of vectors.
 class HeadPass {
  public:
-  explicit HeadPass(const SoftmaxHead& in)
+  HeadPass(const SoftmaxHead& in, bool keeps_all)
       : in_(in),
         blocks_((in.V + kHeadClasses - 1) / kHeadClasses),
-        z_(aligned_floats(in.R * blocks_ * kHeadClasses)),
-        block_maximum_(in.R * blocks_),
-        maximum_(in.R, -kInfinity),
-        sum_(in.R, 0.0),
-        label_(in.R, 0.0F),
-        broken_(in.R, false) {}
+        width_((in.R + kPanelColumns - 1) / kPanelColumns * kPanelColumns),
+        pitch_(spread(width_)),
+        keeps_all_(keeps_all),
+        z_(aligned_floats((keeps_all ? blocks_ : 1) * kHeadClasses * pitch_)),
+        maximum_(aligned_floats(blocks_ * width_)),
+        share_(aligned_floats(blocks_ * width_)),
+        first_(blocks_ * width_),
+        label_(in.R, 0.0F) {}
 
   // Logits, block by block, each turned at once into exponentials of what they are below their block's maximum.
   void forward(float* losses, std::int32_t* predictions) {
+    Panels rows(in_.D, in_.R);
+    rows.pack_transposed(in_.h, in_.D);
     for (std::size_t b = 0; b < blocks_; ++b) {
-      const std::size_t first = b * kHeadClasses, count = classes(b);
-      Panels panels(in_.D, count);
-      panels.pack_transposed(in_.weight + first * in_.D, in_.D, in_.bias ? in_.bias + first : nullptr);
-      multiply({in_.h, in_.D, 1}, in_.R, panels, block(b), kHeadClasses);
-      for (std::size_t r = 0; r < in_.R; ++r) visit(r, b, predictions[r]);
+      multiply({in_.weight + b * kHeadClasses * in_.D, in_.D, 1}, classes(b), rows, width_, block(b), pitch_);
+      if (in_.bias) add_bias(b);
+      for (std::size_t r = 0; r < in_.R; ++r)
+        if (const std::size_t at = place(r, b); at < kHeadClasses) label_[r] = block(b)[at * pitch_ + r];
+      for (std::size_t r = 0; r < width_; r += kMatmulLanes * kHeadVectors) take_exponentials(b, r);
     }
-    for (std::size_t r = 0; r < in_.R; ++r) {
-      broken_[r] = broken_[r] || std::isinf(maximum_[r]);
-      if (broken_[r]) predictions[r] = -1;
-      losses[r] = broken_[r] ? std::numeric_limits<float>::quiet_NaN()
-                             : static_cast<float>(std::log(sum_[r]) + maximum_[r] - label_[r]);
-    }
+    for (std::size_t r = 0; r < width_; r += kMatmulLanes) join_blocks(r, losses, predictions);
   }
 
   void backward(const SoftmaxHeadGradients& to) {
     Panels rows(in_.R, in_.D);
     rows.pack(in_.h, in_.D);
+    ColumnTiles weights(kHeadClasses, in_.D);
+    const auto dh = aligned_floats(in_.D * width_);  // [D, rows]
+    std::fill_n(dh.get(), in_.D * width_, 0.0F);
     for (std::size_t b = 0; b < blocks_; ++b) {
-      const std::size_t first = b * kHeadClasses, count = classes(b);
-      for (std::size_t r = 0; r < in_.R; ++r) differentiate(r, b, to.scale);
-      Panels panels(count, in_.D);
-      panels.pack(in_.weight + first * in_.D, in_.D);
-      multiply({block(b), kHeadClasses, 1}, in_.R, panels, to.dh, in_.D, b > 0);
-      add_outer_products(block(b), kHeadClasses, count, rows, to.dweight + first * in_.D, in_.D);
-      if (to.dbias) add_rows(block(b), kHeadClasses, in_.R, count, to.dbias + first);
+      const std::size_t first = b * kHeadClasses;
+      differentiate(b, to.scale);
+      multiply({block(b), pitch_, 1}, classes(b), rows, to.dweight + first * in_.D, in_.D, true);
+      weights.pack(in_.weight + first * in_.D, in_.D, classes(b));
+      for (std::size_t r = 0; r < width_; r += kPanelColumns)
+        weights.add_product({kZeros, block(b) + r, pitch_}, dh.get() + r, width_, kPanelColumns);
+      if (to.dbias) add_row_sums(b, to.dbias + first);
     }
+    transpose(dh.get(), width_, in_.D, in_.R, to.dh, in_.D, false);
   }
 
  private:
+  // Rows of z that far apart do not compete for the same lines of the first-level cache: an odd number of lines.
+  static std::size_t spread(std::size_t floats) {
+    constexpr std::size_t kLine = 16;
+    const std::size_t lines = (floats + kLine - 1) / kLine;
+    return (lines + 1 - lines % 2) * kLine;
+  }
+
   std::size_t classes(std::size_t b) const { return std::min(kHeadClasses, in_.V - b * kHeadClasses); }
-  float* block(std::size_t b) const { return z_.get() + b * in_.R * kHeadClasses; }  // [R, kHeadClasses]
+  float* block(std::size_t b) const {  // [classes, pitch_]
+    return z_.get() + (keeps_all_ ? b * kHeadClasses * pitch_ : 0);
+  }
   // The label's place in the block, or kHeadClasses.
   std::size_t place(std::size_t r, std::size_t b) const {
     const auto label = static_cast<std::size_t>(in_.labels[r]);
     return label / kHeadClasses == b ? label % kHeadClasses : kHeadClasses;
   }
 
-  void visit(std::size_t r, std::size_t b, std::int32_t& prediction) {
-    float* z = block(b) + r * kHeadClasses;
-    if (const std::size_t at = place(r, b); at < kHeadClasses) label_[r] = z[at];
-    const HeadMaximum maximum = maximum_of(z, classes(b));
-    broken_[r] = broken_[r] || maximum.has_nan;
-    if (maximum.value > maximum_[r]) {
-      prediction = static_cast<std::int32_t>(b * kHeadClasses +
-                                             static_cast<std::size_t>(std::find(z, z + classes(b), maximum.value) - z));
-      sum_[r] *= std::exp(static_cast<double>(maximum_[r]) - maximum.value);
-      maximum_[r] = maximum.value;
-    }
-    // Minus infinity everywhere: exponentials of zero, relative to anything.
-    const bool empty = maximum.value == -kInfinity;
-    block_maximum_[b * in_.R + r] = empty ? maximum_[r] : maximum.value;
-    const double sum = exponentials(z, classes(b), empty ? 0.0F : maximum.value);
-    if (!empty) sum_[r] += sum * std::exp(static_cast<double>(maximum.value) - maximum_[r]);
+  void add_bias(std::size_t b) {
+    const MatmulFloats d;
+    for (std::size_t v = 0; v < classes(b); ++v)
+      for (std::size_t r = 0; r < width_; r += kMatmulLanes) {
+        float* z = block(b) + v * pitch_ + r;
+        hn::Store(hn::Add(hn::Load(d, z), hn::Set(d, in_.bias[b * kHeadClasses + v])), d, z);
+      }
   }
 
-  // Exponentials of a row's block -> gradient of the logits.
-  void differentiate(std::size_t r, std::size_t b, float scale) {
-    float* z = block(b) + r * kHeadClasses;
-    const double share = scale * std::exp(static_cast<double>(block_maximum_[b * in_.R + r]) - maximum_[r]) / sum_[r];
-    const float by = broken_[r] ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(share);
-    for_row(classes(b),
-            [&](auto d, std::size_t v) { hn::StoreU(hn::Mul(hn::LoadU(d, z + v), hn::Set(d, by)), d, z + v); });
-    if (const std::size_t at = place(r, b); at < kHeadClasses) z[at] -= scale;
+  // Of kHeadVectors vectors of rows, or of those that there are.
+  void take_exponentials(std::size_t b, std::size_t first) {
+    if (first + kHeadVectors * kMatmulLanes <= width_) return exponentials<kHeadVectors>(b, first);
+    for (std::size_t r = first; r < width_; r += kMatmulLanes) exponentials<1>(b, r);
+  }
+
+  // Maxima over the block's classes, where they first occur, exponentials and their sums.
+  template <std::size_t N>
+  void exponentials(std::size_t b, std::size_t first) {
+    const MatmulFloats d;
+    const hn::RebindToSigned<MatmulFloats> integers;
+    float* z = block(b) + first;
+    hn::Vec<MatmulFloats> maximum[N], sum[N];
+    hn::Vec<decltype(integers)> at[N];
+    for (std::size_t i = 0; i < N; ++i) {
+      maximum[i] = hn::Set(d, -kInfinity);
+      at[i] = hn::Zero(integers);
+    }
+    for (std::size_t v = 0; v < classes(b); ++v)
+      for (std::size_t i = 0; i < N; ++i) {
+        const auto x = hn::Load(d, z + v * pitch_ + i * kMatmulLanes);
+        const auto larger = hn::Gt(x, maximum[i]);
+        maximum[i] = hn::IfThenElse(larger, x, maximum[i]);
+        at[i] = hn::IfThenElse(hn::RebindMask(integers, larger), hn::Set(integers, static_cast<std::int32_t>(v)), at[i]);
+      }
+    const std::size_t kept = b * width_ + first;
+    for (std::size_t i = 0; i < N; ++i) {
+      hn::Store(maximum[i], d, maximum_.get() + kept + i * kMatmulLanes);
+      hn::StoreU(at[i], integers, first_.data() + kept + i * kMatmulLanes);
+      // Minus infinity everywhere: exponentials of zero, relative to anything.
+      maximum[i] = hn::IfThenElse(hn::Eq(maximum[i], hn::Set(d, -kInfinity)), hn::Zero(d), maximum[i]);
+      sum[i] = hn::Zero(d);
+    }
+    for (std::size_t v = 0; v < classes(b); ++v)
+      for (std::size_t i = 0; i < N; ++i) {
+        float* to = z + v * pitch_ + i * kMatmulLanes;
+        const auto e = decay_exp(d, hn::Sub(hn::Load(d, to), maximum[i]));
+        sum[i] = hn::Add(sum[i], e);
+        hn::Store(e, d, to);
+      }
+    for (std::size_t i = 0; i < N; ++i) hn::Store(sum[i], d, share_.get() + kept + i * kMatmulLanes);
+  }
+
+  // What the blocks have found about a vector of rows, taken together: sums of the blocks become the factors that make
+  // probabilities of their exponentials. A logit that is not a number has made its block's sum one too.
+  void join_blocks(std::size_t first, float* losses, std::int32_t* predictions) {
+    const MatmulFloats d;
+    auto maximum = hn::Set(d, -kInfinity), sum = hn::Zero(d);
+    for (std::size_t b = 0; b < blocks_; ++b)
+      maximum = hn::Max(maximum, hn::Load(d, maximum_.get() + b * width_ + first));
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      const std::size_t i = b * width_ + first;
+      const auto relative = decay_exp(d, hn::Sub(hn::Load(d, maximum_.get() + i), maximum));
+      sum = hn::MulAdd(relative, hn::Load(d, share_.get() + i), sum);
+      hn::Store(relative, d, share_.get() + i);
+    }
+    const auto sound = hn::And(hn::IsFinite(maximum), hn::IsFinite(sum));
+    const auto factor = hn::IfThenElse(sound, hn::Div(hn::Set(d, 1.0F), sum), hn::NaN(d));
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      float* share = share_.get() + b * width_ + first;
+      hn::Store(hn::Mul(hn::Load(d, share), factor), d, share);
+    }
+    HWY_ALIGN float maxima[kMatmulLanes], sums[kMatmulLanes];
+    hn::Store(maximum, d, maxima);
+    hn::Store(hn::IfThenElse(sound, sum, hn::NaN(d)), d, sums);
+    for (std::size_t r = first; r < std::min(first + kMatmulLanes, in_.R); ++r) {
+      const float largest = maxima[r - first], total = sums[r - first];
+      losses[r] = static_cast<float>(std::log(static_cast<double>(total)) + largest - label_[r]);
+      predictions[r] = std::isnan(total) ? -1 : place_of(largest, r);
+    }
+  }
+
+  // The first class with that logit.
+  std::int32_t place_of(float maximum, std::size_t r) const {
+    std::size_t b = 0;
+    while (maximum_[b * width_ + r] != maximum) ++b;
+    return static_cast<std::int32_t>(b * kHeadClasses) + first_[b * width_ + r];
+  }
+
+  // Exponentials of a block -> gradient of the logits.
+  void differentiate(std::size_t b, float scale) {
+    const MatmulFloats d;
+    const float* share = share_.get() + b * width_;
+    for (std::size_t v = 0; v < classes(b); ++v)
+      for (std::size_t r = 0; r < width_; r += kMatmulLanes) {
+        float* z = block(b) + v * pitch_ + r;
+        hn::Store(hn::Mul(hn::Load(d, z), hn::Mul(hn::Load(d, share + r), hn::Set(d, scale))), d, z);
+      }
+    for (std::size_t r = 0; r < in_.R; ++r)
+      if (const std::size_t at = place(r, b); at < kHeadClasses) block(b)[at * pitch_ + r] -= scale;
+  }
+
+  void add_row_sums(std::size_t b, float* to) {
+    const MatmulFloats d;
+    for (std::size_t v = 0; v < classes(b); ++v) {
+      const float* z = block(b) + v * pitch_;
+      auto sum = hn::Zero(d);
+      std::size_t r = 0;
+      for (; r + kMatmulLanes <= in_.R; r += kMatmulLanes) sum = hn::Add(sum, hn::Load(d, z + r));
+      if (r < in_.R) sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, in_.R - r), hn::Load(d, z + r)));
+      to[v] += hn::GetLane(hn::SumOfLanes(d, sum));
+    }
   }
 
   const SoftmaxHead& in_;
-  std::size_t blocks_;
-  hwy::AlignedFreeUniquePtr<float[]> z_;  // [blocks, R, kHeadClasses]
-  std::vector<float> block_maximum_;      // [blocks, R]: what the exponentials of a block are relative to
-  std::vector<float> maximum_;
-  std::vector<double> sum_;  // relative to maximum_
+  std::size_t blocks_, width_, pitch_;
+  bool keeps_all_;
+  hwy::AlignedFreeUniquePtr<float[]> z_;  // [blocks, kHeadClasses, pitch_]
+  // [blocks, width_]: a block's maxima, the sums of its exponentials and later the factors to their probabilities.
+  hwy::AlignedFreeUniquePtr<float[]> maximum_, share_;
+  std::vector<std::int32_t> first_;  // the maxima's places in their blocks
   std::vector<float> label_;
-  std::vector<bool> broken_;
 };
 
 void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
@@ -171,7 +227,7 @@ void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predi
     part.R = end - first;
     part.h += first * in.D;
     part.labels += first;
-    HeadPass rows(part);
+    HeadPass rows(part, gradients != nullptr);
     rows.forward(losses + first, predictions + first);
     if (gradients)
       rows.backward({gradients->scale, gradients->dh + first * in.D, gradients->dweight, gradients->dbias});
