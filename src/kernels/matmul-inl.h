@@ -32,7 +32,7 @@ inline constexpr std::size_t kTileRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
 // Rows that meet a panel before the next one is taken: of 64 columns they fit into the first-level cache with it.
 inline constexpr std::size_t kRowBlock = 126;
 // Terms of a sum over tokens before it is added to what it belongs to.
-inline constexpr std::size_t kTokenBlock = 252;
+inline constexpr std::size_t kTokenBlock = 256;
 
 inline hwy::AlignedFreeUniquePtr<float[]> aligned_floats(std::size_t count) {
   return hwy::AllocateAligned<float>(std::max<std::size_t>(count, 1));
@@ -94,6 +94,14 @@ HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, flo
 // N columns, filled up to whole vectors.
 inline constexpr std::size_t whole_vectors(std::size_t N) {
   return (N + kMatmulLanes - 1) / kMatmulLanes * kMatmulLanes;
+}
+
+// A distance for rows of so many floats at which they do not compete for the same lines of the first-level cache: an
+// odd number of lines. Panels of a matrix with that stride may be read where they are.
+inline constexpr std::size_t spread(std::size_t floats) {
+  constexpr std::size_t kLine = 16;
+  const std::size_t lines = (floats + kLine - 1) / kLine;
+  return (lines + 1 - lines % 2) * kLine;
 }
 
 // A matrix b [K, N] in panels of kPanelColumns, the last one filled up with zeros. A panel begins with the row that its
@@ -160,6 +168,17 @@ class Panels {
           float* at = row(n, k) + j;
           hn::Store(hn::Mul(hn::Load(d, at), hn::Set(d, by[k])), d, at);
         }
+  }
+
+  // Becomes another of the same size, its row k times by[k].
+  void scale_rows_of(const Panels& from, const float* by) {
+    const MatmulFloats d;
+    for (std::size_t n = 0; n < N; n += kPanelColumns) {
+      std::fill_n(beginning(n), kPanelColumns, 0.0F);
+      for (std::size_t k = 0; k < K; ++k)
+        for (std::size_t j = 0; j < kPanelColumns; j += kMatmulLanes)
+          hn::Store(hn::Mul(hn::Load(d, from.row(n, k) + j), hn::Set(d, by[k])), d, row(n, k) + j);
+    }
   }
 
   void clear() { std::fill_n(memory_.get(), size_, 0.0F); }
@@ -250,10 +269,12 @@ inline void multiply_panel(Left a, std::size_t M, const Panel& panel, std::size_
 // c [M, width] = a [M, K] b [K, N], or added to c; rows of c are `stride` floats apart. Columns from N on are zero.
 inline void multiply(Left a, std::size_t M, const Panels& b, std::size_t width, float* c, std::size_t stride,
                      bool add = false) {
-  for (std::size_t m = 0; m < M; m += kRowBlock)
+  for (std::size_t m = 0, rows = 0; m < M; m += rows) {
+    rows = M - m < kRowBlock + kTileRows ? M - m : kRowBlock;
     for (std::size_t n = 0; n < width; n += kPanelColumns)
-      multiply_panel({a.data + m * a.row, a.row, a.column}, std::min(kRowBlock, M - m), b.panel(n), b.K,
-                     c + m * stride + n, stride, add, width - n);
+      multiply_panel({a.data + m * a.row, a.row, a.column}, rows, b.panel(n), b.K, c + m * stride + n, stride, add,
+                     width - n);
+  }
 }
 
 // c [M, N] = a [M, K] b [K, N], or added to c; rows of c are `stride` floats apart.
@@ -282,10 +303,10 @@ class ColumnTiles {
         std::memcpy(tile(m) + t * rows(m), a + t * stride + m, rows(m) * sizeof(float));
   }
 
-  // c [columns, width] += the transposed matrix times a panel of which `width` columns exist.
-  void add_product(const Panel& panel, float* c, std::size_t stride, std::size_t width) const {
+  // c [columns, width] = (or +=) the transposed matrix times a panel of which `width` columns exist.
+  void multiply(const Panel& panel, float* c, std::size_t stride, std::size_t width, bool add = false) const {
     for (std::size_t m = 0; m < columns_; m += kTileRows)
-      multiply_panel({tile(m), 1, rows(m)}, rows(m), panel, tokens_, c + m * stride, stride, true, width);
+      multiply_panel({tile(m), 1, rows(m)}, rows(m), panel, tokens_, c + m * stride, stride, add, width);
   }
 
  private:
@@ -361,15 +382,20 @@ class OuterProducts {
   void add_block(const float* narrow, std::size_t narrow_stride, const float* wide, std::size_t wide_stride,
                  std::size_t width, std::size_t tokens, float* to, std::size_t to_stride) {
     tiles_.pack(narrow, narrow_stride, tokens);
-    for (std::size_t n = 0; n < width; n += kPanelColumns) {
-      const std::size_t count = std::min(kPanelColumns, width - n);
-      for (std::size_t t = 0; t < tokens; ++t) {
-        float* row = panel_.get() + t * kPanelColumns;
-        copy_floats<kPanelColumns>(wide + t * wide_stride + n, count, row);
-        std::fill(row + count, row + kPanelColumns, 0.0F);
-      }
-      tiles_.add_product({kZeros, panel_.get(), kPanelColumns}, to + n, to_stride, width - n);
+    for (std::size_t n = 0; n < width; n += kPanelColumns)
+      tiles_.multiply(panel(wide + n, wide_stride, std::min(kPanelColumns, width - n), tokens), to + n, to_stride,
+                      width - n, true);
+  }
+
+  // As it stands if that does not cost more, else a copy.
+  Panel panel(const float* from, std::size_t stride, std::size_t columns, std::size_t tokens) const {
+    if (columns == kPanelColumns && stride == spread(stride)) return {kZeros, from, stride};
+    for (std::size_t t = 0; t < tokens; ++t) {
+      float* row = panel_.get() + t * kPanelColumns;
+      copy_floats<kPanelColumns>(from + t * stride, columns, row);
+      std::fill(row + columns, row + kPanelColumns, 0.0F);
     }
+    return {kZeros, panel_.get(), kPanelColumns};
   }
 
   std::size_t M_, N_;

@@ -41,24 +41,29 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
   Panels first(in.H, in.D), second(in.D, in.H);
   first.pack(in.weight1, in.D);
   second.pack(in.weight2, in.H);
-  const std::size_t block = mlp_block(in), room = std::min(block, in.T) * in.H;
+  const std::size_t block = mlp_block(in), pitch = spread(in.H), room = std::min(block, in.T) * pitch;
   const auto g = aligned_floats(room), dh = aligned_floats(room);
   OuterProducts products1(in.T, in.H, in.D, to.dweight1, in.D), products2(in.T, in.D, in.H, to.dweight2, in.H);
   for (std::size_t t = 0; t < in.T; t += block) {
     const std::size_t tokens = std::min(block, in.T - t);
-    const float *hidden = h + t * in.H, *dout = dy + t * in.D, *x = in.x + t * in.D;
-    multiply({dout, in.D, 1}, tokens, second, dh.get(), in.H);
-    for_row(tokens * in.H, [&](auto d, std::size_t i) {
-      const auto value = hn::LoadU(d, hidden + i);
-      const auto at = normal(d, value);
-      hn::StoreU(hn::Mul(value, at.distribution), d, g.get() + i);
-      hn::StoreU(hn::Mul(hn::LoadU(d, dh.get() + i), hn::MulAdd(value, at.density, at.distribution)), d, dh.get() + i);
-    });
-    products2.add(dout, in.D, g.get(), in.H, tokens);
-    products1.add(dh.get(), in.H, x, in.D, tokens);
+    const float *dout = dy + t * in.D, *x = in.x + t * in.D;
+    multiply({dout, in.D, 1}, tokens, second, dh.get(), pitch);
+    for (std::size_t s = 0; s < tokens; ++s) {
+      const float* hidden = h + (t + s) * in.H;
+      float *value_to = g.get() + s * pitch, *gradient_to = dh.get() + s * pitch;
+      for_row(in.H, [&](auto d, std::size_t i) {
+        const auto value = hn::LoadU(d, hidden + i);
+        const auto at = normal(d, value);
+        hn::StoreU(hn::Mul(value, at.distribution), d, value_to + i);
+        hn::StoreU(hn::Mul(hn::LoadU(d, gradient_to + i), hn::MulAdd(value, at.density, at.distribution)), d,
+                   gradient_to + i);
+      });
+    }
+    products2.add(dout, in.D, g.get(), pitch, tokens);
+    products1.add(dh.get(), pitch, x, in.D, tokens);
     add_rows(dout, in.D, tokens, in.D, to.dbias2);
-    add_rows(dh.get(), in.H, tokens, in.H, to.dbias1);
-    multiply({dh.get(), in.H, 1}, tokens, first, to.dx + t * in.D, in.D);
+    add_rows(dh.get(), pitch, tokens, in.H, to.dbias1);
+    multiply({dh.get(), pitch, 1}, tokens, first, to.dx + t * in.D, in.D);
   }
   products1.finish();
   products2.finish();

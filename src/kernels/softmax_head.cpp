@@ -59,32 +59,32 @@ class HeadPass {
     for (std::size_t r = 0; r < width_; r += kMatmulLanes) join_blocks(r, losses, predictions);
   }
 
+  // With p the probabilities: dz = scale * (p - [label]). p is the exponentials times a share for each row and block,
+  // and that is multiplied to what is smaller than they are.
   void backward(const SoftmaxHeadGradients& to) {
-    Panels rows(in_.R, in_.D);
+    Panels rows(in_.R, in_.D), scaled(in_.R, in_.D);
     rows.pack(in_.h, in_.D);
     ColumnTiles weights(kHeadClasses, in_.D);
-    const auto dh = aligned_floats(in_.D * width_);  // [D, rows]
+    const auto dh = aligned_floats(in_.D * width_), product = aligned_floats(in_.D * width_);  // [D, rows]
     std::fill_n(dh.get(), in_.D * width_, 0.0F);
     for (std::size_t b = 0; b < blocks_; ++b) {
       const std::size_t first = b * kHeadClasses;
-      differentiate(b, to.scale);
-      multiply({block(b), pitch_, 1}, classes(b), rows, to.dweight + first * in_.D, in_.D, true);
+      float* share = share_.get() + b * width_;
+      subtract_labels(b);
+      for (std::size_t r = 0; r < width_; ++r) share[r] *= to.scale;
+      scaled.scale_rows_of(rows, share);
+      multiply({block(b), pitch_, 1}, classes(b), scaled, to.dweight + first * in_.D, in_.D, true);
       weights.pack(in_.weight + first * in_.D, in_.D, classes(b));
       for (std::size_t r = 0; r < width_; r += kPanelColumns)
-        weights.add_product({kZeros, block(b) + r, pitch_}, dh.get() + r, width_, kPanelColumns);
+        weights.multiply({kZeros, block(b) + r, pitch_}, product.get() + r, width_, kPanelColumns);
+      add_scaled_columns(product.get(), share, dh.get());
       if (to.dbias) add_row_sums(b, to.dbias + first);
     }
     transpose(dh.get(), width_, in_.D, in_.R, to.dh, in_.D, false);
+    for (const std::size_t r : hopeless_) subtract_label(r, to);
   }
 
  private:
-  // Rows of z that far apart do not compete for the same lines of the first-level cache: an odd number of lines.
-  static std::size_t spread(std::size_t floats) {
-    constexpr std::size_t kLine = 16;
-    const std::size_t lines = (floats + kLine - 1) / kLine;
-    return (lines + 1 - lines % 2) * kLine;
-  }
-
   std::size_t classes(std::size_t b) const { return std::min(kHeadClasses, in_.V - b * kHeadClasses); }
   float* block(std::size_t b) const {  // [classes, pitch_]
     return z_.get() + (keeps_all_ ? b * kHeadClasses * pitch_ : 0);
@@ -127,7 +127,8 @@ class HeadPass {
         const auto x = hn::Load(d, z + v * pitch_ + i * kMatmulLanes);
         const auto larger = hn::Gt(x, maximum[i]);
         maximum[i] = hn::IfThenElse(larger, x, maximum[i]);
-        at[i] = hn::IfThenElse(hn::RebindMask(integers, larger), hn::Set(integers, static_cast<std::int32_t>(v)), at[i]);
+        at[i] =
+            hn::IfThenElse(hn::RebindMask(integers, larger), hn::Set(integers, static_cast<std::int32_t>(v)), at[i]);
       }
     const std::size_t kept = b * width_ + first;
     for (std::size_t i = 0; i < N; ++i) {
@@ -147,32 +148,35 @@ class HeadPass {
     for (std::size_t i = 0; i < N; ++i) hn::Store(sum[i], d, share_.get() + kept + i * kMatmulLanes);
   }
 
-  // What the blocks have found about a vector of rows, taken together: sums of the blocks become the factors that make
+  // What the blocks have found about a vector of rows, taken together: sums of the blocks become the shares that make
   // probabilities of their exponentials. A logit that is not a number has made its block's sum one too.
   void join_blocks(std::size_t first, float* losses, std::int32_t* predictions) {
     const MatmulFloats d;
-    auto maximum = hn::Set(d, -kInfinity), sum = hn::Zero(d);
+    auto largest = hn::Set(d, -kInfinity);
     for (std::size_t b = 0; b < blocks_; ++b)
-      maximum = hn::Max(maximum, hn::Load(d, maximum_.get() + b * width_ + first));
+      largest = hn::Max(largest, hn::Load(d, maximum_.get() + b * width_ + first));
+    HWY_ALIGN float maxima[kMatmulLanes], relative[kMatmulLanes];
+    hn::Store(largest, d, maxima);
+    double sums[kMatmulLanes] = {};
     for (std::size_t b = 0; b < blocks_; ++b) {
       const std::size_t i = b * width_ + first;
-      const auto relative = decay_exp(d, hn::Sub(hn::Load(d, maximum_.get() + i), maximum));
-      sum = hn::MulAdd(relative, hn::Load(d, share_.get() + i), sum);
-      hn::Store(relative, d, share_.get() + i);
+      hn::Store(decay_exp(d, hn::Sub(hn::Load(d, maximum_.get() + i), largest)), d, relative);
+      for (std::size_t r = 0; r < kMatmulLanes; ++r) {
+        sums[r] += static_cast<double>(relative[r]) * share_[i + r];
+        share_[i + r] = relative[r];
+      }
     }
-    const auto sound = hn::And(hn::IsFinite(maximum), hn::IsFinite(sum));
-    const auto factor = hn::IfThenElse(sound, hn::Div(hn::Set(d, 1.0F), sum), hn::NaN(d));
-    for (std::size_t b = 0; b < blocks_; ++b) {
-      float* share = share_.get() + b * width_ + first;
-      hn::Store(hn::Mul(hn::Load(d, share), factor), d, share);
-    }
-    HWY_ALIGN float maxima[kMatmulLanes], sums[kMatmulLanes];
-    hn::Store(maximum, d, maxima);
-    hn::Store(hn::IfThenElse(sound, sum, hn::NaN(d)), d, sums);
+    for (double& sum : sums)
+      if (!std::isfinite(sum) || std::isinf(maxima[&sum - sums])) sum = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t b = 0; b < blocks_; ++b)
+      for (std::size_t r = 0; r < kMatmulLanes; ++r) {
+        float& share = share_[b * width_ + first + r];
+        share = static_cast<float>(share / sums[r]);
+      }
     for (std::size_t r = first; r < std::min(first + kMatmulLanes, in_.R); ++r) {
-      const float largest = maxima[r - first], total = sums[r - first];
-      losses[r] = static_cast<float>(std::log(static_cast<double>(total)) + largest - label_[r]);
-      predictions[r] = std::isnan(total) ? -1 : place_of(largest, r);
+      const double sum = sums[r - first];
+      losses[r] = static_cast<float>(std::log(sum) + maxima[r - first] - label_[r]);
+      predictions[r] = std::isnan(sum) ? -1 : place_of(maxima[r - first], r);
     }
   }
 
@@ -183,29 +187,44 @@ class HeadPass {
     return static_cast<std::int32_t>(b * kHeadClasses) + first_[b * width_ + r];
   }
 
-  // Exponentials of a block -> gradient of the logits.
-  void differentiate(std::size_t b, float scale) {
+  // to [D, rows] += from, column r times by[r].
+  void add_scaled_columns(const float* from, const float* by, float* to) const {
     const MatmulFloats d;
-    const float* share = share_.get() + b * width_;
-    for (std::size_t v = 0; v < classes(b); ++v)
+    for (std::size_t i = 0; i < in_.D; ++i)
       for (std::size_t r = 0; r < width_; r += kMatmulLanes) {
-        float* z = block(b) + v * pitch_ + r;
-        hn::Store(hn::Mul(hn::Load(d, z), hn::Mul(hn::Load(d, share + r), hn::Set(d, scale))), d, z);
+        float* at = to + i * width_ + r;
+        hn::Store(hn::MulAdd(hn::Load(d, from + i * width_ + r), hn::Load(d, by + r), hn::Load(d, at)), d, at);
       }
-    for (std::size_t r = 0; r < in_.R; ++r)
-      if (const std::size_t at = place(r, b); at < kHeadClasses) block(b)[at * pitch_ + r] -= scale;
   }
 
-  void add_row_sums(std::size_t b, float* to) {
-    const MatmulFloats d;
-    for (std::size_t v = 0; v < classes(b); ++v) {
-      const float* z = block(b) + v * pitch_;
-      auto sum = hn::Zero(d);
-      std::size_t r = 0;
-      for (; r + kMatmulLanes <= in_.R; r += kMatmulLanes) sum = hn::Add(sum, hn::Load(d, z + r));
-      if (r < in_.R) sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, in_.R - r), hn::Load(d, z + r)));
-      to[v] += hn::GetLane(hn::SumOfLanes(d, sum));
+  void add_row_sums(std::size_t b, float* to) const {
+    for (std::size_t v = 0; v < classes(b); ++v)
+      to[v] += row_dot(MatmulFloats(), block(b) + v * pitch_, share_.get() + b * width_, in_.R);
+  }
+
+  // From the exponentials of a block: what becomes 1 when it is multiplied by its share. Where that would be too much
+  // for a float, the label's probability is zero.
+  void subtract_labels(std::size_t b) {
+    constexpr float kLeastShare = 1e-30F;
+    for (std::size_t r = 0; r < in_.R; ++r) {
+      const std::size_t at = place(r, b);
+      if (at == kHeadClasses) continue;
+      const float share = share_[b * width_ + r];
+      float& exponential = block(b)[at * pitch_ + r];
+      if (share < kLeastShare)
+        hopeless_.push_back(r);
+      else
+        exponential = static_cast<float>(exponential - 1.0 / share);
     }
+  }
+
+  void subtract_label(std::size_t r, const SoftmaxHeadGradients& to) const {
+    const auto label = static_cast<std::size_t>(in_.labels[r]);
+    for (std::size_t i = 0; i < in_.D; ++i) {
+      to.dh[r * in_.D + i] -= to.scale * in_.weight[label * in_.D + i];
+      to.dweight[label * in_.D + i] -= to.scale * in_.h[r * in_.D + i];
+    }
+    if (to.dbias) to.dbias[label] -= to.scale;
   }
 
   const SoftmaxHead& in_;
@@ -216,6 +235,7 @@ class HeadPass {
   hwy::AlignedFreeUniquePtr<float[]> maximum_, share_;
   std::vector<std::int32_t> first_;  // the maxima's places in their blocks
   std::vector<float> label_;
+  std::vector<std::size_t> hopeless_;  // rows whose label has probability zero
 };
 
 void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predictions,

@@ -41,14 +41,15 @@ class Attention : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const bool drops = pass.is_training() && dropout_ > 0;
-    return out_proj_->forward(use_kernels(x) && !drops ? kernel_context(x) : composed_context(x, pass));
+    const bool kernels = use_kernels(x) && !drops(pass);
+    if (kernels && is_fused()) return attention_layer(x, c10::nullopt, weights(), H_);
+    return out_proj_->forward(kernels ? kernel_context(x) : composed_context(x, pass));
   }
 
   // Keys and values of all positions, everything else of the asked ones.
   torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) override {
-    const bool drops = pass.is_training() && dropout_ > 0;
-    if (!use_kernels(x) || drops || rows.numel() == 0) return Mixer::forward_rows(x, rows, pass);
+    if (!use_kernels(x) || drops(pass) || rows.numel() == 0) return Mixer::forward_rows(x, rows, pass);
+    if (is_fused()) return attention_layer(x, rows, weights(), H_);
     torch::Tensor q, kv;
     if (has_conv() || rotary_) {
       const auto qkv = turned_streams(x);
@@ -102,6 +103,10 @@ class Attention : public Mixer {
     return causal_attention(torch::cat({qkv[0], qkv[1], qkv[2]}, 2), H_);
   }
 
+  bool drops(const Pass& pass) const { return pass.is_training() && dropout_ > 0; }
+  // Nothing happens between the projections and the attention, and the matrices stay in the cache.
+  bool is_fused() const { return !has_conv() && !rotary_ && D_ <= kFusedWidth; }
+  AttentionWeights weights() const { return {Wqkv_->weight, Wqkv_->bias, out_proj_->weight, out_proj_->bias}; }
   bool has_conv() const { return conv_[0] || conv_[1] || conv_[2]; }
 
   // q, k, v as [B, L, D] each, queries and keys turned by their position.

@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "kernels/attention_layer.h"
 #include "kernels/causal_attention.h"
 #include "mixers/operation.h"
 #include "mixers/rows.h"
+#include "mixers/weight_gradient.h"
 
 namespace mneme {
 namespace {
@@ -84,7 +86,70 @@ class AskedAttention : public Operation<AskedAttention> {
   }
 };
 
+float* data_or_null(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr<float>() : nullptr; }
+
+class AttentionLayer : public Operation<AttentionLayer> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight_in,
+                        const c10::optional<Tensor>& bias_in, const Tensor& weight_out, const Tensor& bias_out,
+                        const c10::optional<Tensor>& asked, std::int64_t heads) {
+    const Tensor x = input.contiguous(), rows = asked ? asked->contiguous() : Tensor();
+    const variable_list tensors = {x, weight_in, bias_in ? *bias_in : Tensor(), weight_out, bias_out, rows};
+    const kernels::AttentionLayer in = layer_of(tensors, heads);
+    const auto R = static_cast<std::int64_t>(in.rows()), D = x.size(2);
+    const Tensor q = torch::empty({R, D}, x.options()), kv = torch::empty({x.size(0), x.size(1), 2 * D}, x.options()),
+                 c = torch::empty_like(q), lse = torch::empty({R, heads}, x.options());
+    Tensor y = rows.defined() ? torch::empty_like(q) : torch::empty_like(x);
+    kernels::attention_layer(in, kept_of({q, kv, c, lse}), y.data_ptr<float>());
+    context->save_for_backward({x, weight_in, tensors[2], weight_out, bias_out, rows, q, kv, c, lse});
+    context->saved_data["heads"] = heads;
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor &x = saved[0], dy = gradients[0].contiguous();
+    Tensor dx = torch::empty_like(x);
+    WeightGradient weight_in(saved[1], true), bias_in(saved[2], saved[2].defined()), weight_out(saved[3], true),
+        bias_out(saved[4], true);
+    kernels::attention_layer_backward(
+        layer_of(saved, context->saved_data["heads"].toInt()), kept_of({saved.begin() + 6, saved.end()}),
+        dy.data_ptr<float>(),
+        {dx.data_ptr<float>(), weight_in.data(), bias_in.data(), weight_out.data(), bias_out.data()});
+    return {dx, weight_in.result(), bias_in.result(), weight_out.result(), bias_out.result(), Tensor(), Tensor()};
+  }
+
+ private:
+  // Of x, the weights and the asked rows, in this order.
+  static kernels::AttentionLayer layer_of(const variable_list& tensors, std::int64_t heads) {
+    const Tensor &x = tensors[0], &rows = tensors[5];
+    return {.B = extent(x, 0),
+            .L = extent(x, 1),
+            .H = static_cast<std::size_t>(heads),
+            .D = extent(x, 2),
+            .x = x.data_ptr<float>(),
+            .weight_in = tensors[1].data_ptr<float>(),
+            .bias_in = data_or_null(tensors[2]),
+            .weight_out = tensors[3].data_ptr<float>(),
+            .bias_out = tensors[4].data_ptr<float>(),
+            .asked = rows.defined() ? rows.data_ptr<std::int64_t>() : nullptr,
+            .R = rows.defined() ? extent(rows, 0) : 0};
+  }
+
+  static kernels::AttentionLayerKept kept_of(const variable_list& tensors) {
+    return {tensors[0].data_ptr<float>(), tensors[1].data_ptr<float>(), tensors[2].data_ptr<float>(),
+            tensors[3].data_ptr<float>()};
+  }
+};
+
 }  // namespace
+
+Tensor attention_layer(const Tensor& x, const c10::optional<Tensor>& rows, const AttentionWeights& weights,
+                       std::int64_t heads) {
+  return AttentionLayer::apply(x, weights.in,
+                               weights.in_bias.defined() ? c10::optional<Tensor>(weights.in_bias) : c10::nullopt,
+                               weights.out, weights.out_bias, rows, heads);
+}
 
 Tensor causal_attention(const Tensor& qkv, std::int64_t heads) { return CausalAttention::apply(qkv, heads); }
 

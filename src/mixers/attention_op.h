@@ -14,4 +14,14 @@ torch::Tensor causal_attention(const torch::Tensor& qkv, std::int64_t heads);
 torch::Tensor causal_attention_of_rows(const torch::Tensor& q, const torch::Tensor& kv, const torch::Tensor& rows,
                                        std::int64_t heads);
 
+// What an attention layer multiplies with; the first bias may be undefined.
+struct AttentionWeights {
+  torch::Tensor in, in_bias, out, out_bias;  // [3D, D], [3D], [D, D], [D]
+};
+
+// The whole layer in one operation, x [B, L, D] -> [B, L, D]; with `rows` as above -> [R, D]. For D <= kFusedWidth.
+inline constexpr std::int64_t kFusedWidth = 256;
+torch::Tensor attention_layer(const torch::Tensor& x, const c10::optional<torch::Tensor>& rows,
+                              const AttentionWeights& weights, std::int64_t heads);
+
 }  // namespace mneme

@@ -29,6 +29,9 @@ class Report {
   template <class Argument>
   void add(const Argument& argument) {
     if constexpr (std::is_same_v<Argument, torch::Tensor>) inputs_.emplace_back(argument);
+    // One that is missing has its place too.
+    if constexpr (std::is_same_v<Argument, c10::optional<torch::Tensor>>)
+      inputs_.emplace_back(argument ? *argument : torch::Tensor());
   }
 
   at::RecordFunction record_;

@@ -31,8 +31,8 @@ class ZoologyBlock : public LayerNormBlock {
   explicit ZoologyBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
 
   void apply(Stream& stream, Walk& walk) override {
-    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_), walk);
-    settle_residual(stream, walk);
+    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_rows(walk)), walk);
+    stream.settled = settles(walk);
     if (has_state_mixer()) stream.h = feed(stream.add_branch_and_norm(walk, parts_.dropout, norm2_), walk);
   }
 };
@@ -44,8 +44,8 @@ class ParallelBlock : public LayerNormBlock {
   }
 
   void apply(Stream& stream, Walk& walk) override {
-    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_), walk);
-    settle_residual(stream, walk);
+    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_rows(walk)), walk);
+    stream.settled = settles(walk);
     stream.h = stream.h + feed(normed(stream.residual, norm2_), walk);
   }
 };
@@ -107,12 +107,9 @@ void Stream::add_branch(Walk& walk, double dropout) {
   residual = residual.defined() ? residual + walk.dropout(h, dropout) : h;
 }
 
-Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm) {
-  if (!residual.defined()) {
-    residual = h;
-    return normed(h, norm);
-  }
-  const NormedSum next = add_and_norm(residual, walk.dropout(h, dropout), norm);
+Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm, const Tensor& rows) {
+  const NormedSum next = residual.defined() ? add_and_norm(residual, walk.dropout(h, dropout), norm, rows)
+                                            : add_and_norm(h, {}, norm, rows);
   residual = next.sum;
   return next.normal;
 }

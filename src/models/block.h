@@ -25,8 +25,9 @@ struct Stream {
   torch::Tensor residual;  // undefined before the first layer, and always in postnorm and plain stacks
 
   void add_branch(Walk& walk, double dropout);
-  // The same, and the norm of the residual behind it.
-  torch::Tensor add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm);
+  // The same, and the norm of the residual behind it; of the residual itself only `rows` are kept, if any are given.
+  torch::Tensor add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm,
+                                    const torch::Tensor& rows = {});
   bool settled = false;  // asked rows [R, D] instead of all [B, L, D]
 };
 
@@ -50,6 +51,8 @@ class Block : public torch::nn::Module {
   // In the last layer positions meet in the sequence mixer for the last time, unless the state mixer is no pointwise
   // one: there and in what follows only the asked rows are made.
   bool settles(const Walk& walk) const;
+  // The asked rows if this is such a layer, else undefined.
+  torch::Tensor settling_rows(const Walk& walk) const { return settles(walk) ? walk.rows() : torch::Tensor(); }
   // The sequence mixer's branch; of the asked rows alone where the layer settles.
   torch::Tensor mix(const torch::Tensor& x, Walk& walk);
   // The rows of x that meet that branch.

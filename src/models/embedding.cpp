@@ -7,34 +7,45 @@
 #include "core/error.h"
 #include "kernels/embedding.h"
 #include "mixers/operation.h"
+#include "mixers/path.h"
 #include "mixers/profile.h"
+#include "mixers/rows.h"
+#include "mixers/weight_gradient.h"
 
 namespace mneme {
 namespace {
 
+kernels::TokenRows token_rows(const torch::Tensor& tokens, const torch::Tensor& table) {
+  return {extent(tokens, 0), extent(tokens, 1), extent(table, 1), tokens.data_ptr<std::int32_t>()};
+}
+
+// Rows of a table, plus rows [start, start + L) of a table of positions if there is one.
 class Lookup : public Operation<Lookup> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& table,
-                               const torch::Tensor& tokens) {
+                               const torch::Tensor& tokens, const c10::optional<torch::Tensor>& positions,
+                               std::int64_t start) {
     context->saved_data["tokens"] = tokens;
     context->saved_data["table"] = table;
+    context->saved_data["positions"] = positions ? *positions : torch::Tensor();
+    context->saved_data["start"] = start;
     const auto D = table.size(1);
     torch::Tensor out = torch::empty({tokens.size(0), tokens.size(1), D}, table.options().requires_grad(false));
-    kernels::gather_rows(table.data_ptr<float>(), tokens.data_ptr<std::int32_t>(),
-                         static_cast<std::size_t>(tokens.numel()), static_cast<std::size_t>(D), out.data_ptr<float>());
+    kernels::embed_tokens(token_rows(tokens, table), table.data_ptr<float>(),
+                          positions ? positions->data_ptr<float>() + start * D : nullptr, out.data_ptr<float>());
     return out;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const torch::Tensor tokens = context->saved_data["tokens"].toTensor();
-    torch::Tensor table = context->saved_data["table"].toTensor();
-    if (!table.grad().defined()) table.mutable_grad() = torch::zeros_like(table);
-    const torch::Tensor rows = gradients[0].contiguous();
-    kernels::scatter_add_rows(table.mutable_grad().data_ptr<float>(), tokens.data_ptr<std::int32_t>(),
-                              static_cast<std::size_t>(tokens.numel()), static_cast<std::size_t>(table.size(1)),
-                              rows.data_ptr<float>());
-    return {torch::Tensor(), torch::Tensor()};
+    auto& saved = context->saved_data;
+    const torch::Tensor tokens = saved["tokens"].toTensor(), table = saved["table"].toTensor(),
+                        positions = saved["positions"].toTensor(), rows = gradients[0].contiguous();
+    const std::int64_t first = saved["start"].toInt() * table.size(1);
+    WeightGradient dtable(table, true), dpositions(positions, positions.defined());
+    kernels::embed_tokens_backward(token_rows(tokens, table), rows.data_ptr<float>(), dtable.data(),
+                                   positions.defined() ? dpositions.data() + first : nullptr);
+    return {dtable.result(), torch::Tensor(), dpositions.result(), torch::Tensor()};
   }
 };
 
@@ -52,11 +63,9 @@ Embeddings::Embeddings(const EmbeddingShape& shape) : shape_(shape), sinusoids_(
 }
 
 torch::Tensor Embeddings::embed(const torch::Tensor& input) {
-  if (!word_embeddings_.is_empty()) {
-    const torch::Tensor& weight = word_embeddings_->weight;
-    const bool plain = weight.device().is_cpu() && weight.scalar_type() == torch::kFloat32;
-    return plain ? Lookup::apply(weight, input.contiguous()) : torch::embedding(weight, input.to(torch::kInt64));
-  }
+  if (!word_embeddings_.is_empty())
+    return uses_lookup() ? Lookup::apply(table(), input.contiguous(), c10::optional<torch::Tensor>(), 0)
+                         : torch::embedding(table(), input.to(torch::kInt64));
   if (input_projection_.is_empty()) return shape_.vocab == 0 ? input.unsqueeze(2) : one_hot(input);
   const torch::Tensor& weight = input_projection_->weight;
   if (shape_.vocab == 0) return input_projection_->forward(input.unsqueeze(2).to(weight.options()));
@@ -64,20 +73,24 @@ torch::Tensor Embeddings::embed(const torch::Tensor& input) {
   return torch::embedding(weight.t(), input.to(torch::kInt64)) + input_projection_->bias;
 }
 
+bool Embeddings::uses_lookup() const { return !word_embeddings_.is_empty() && use_kernels(table()); }
+
 torch::Tensor Embeddings::one_hot(const torch::Tensor& tokens) const {
   return torch::one_hot(tokens.to(torch::kInt64), shape_.vocab).to(torch::kFloat32);
+}
+
+const torch::Tensor& Embeddings::position_table(std::int64_t steps) const {
+  const torch::Tensor& table = position_embeddings_->weight;
+  if (steps > table.size(0))
+    throw Error(ErrorKind::usage, "model.max_positions",
+                fmt::format("a sequence of {} steps, expected at most {}", steps, table.size(0)));
+  return table;
 }
 
 torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Tensor& embedded, Pass& pass,
                                     std::int64_t start) {
   const std::int64_t B = input.size(0), L = input.size(1);
-  if (shape_.positions == "learned") {
-    const torch::Tensor& table = position_embeddings_->weight;
-    if (start + L > table.size(0))
-      throw Error(ErrorKind::usage, "model.max_positions",
-                  fmt::format("a sequence of {} steps, expected at most {}", start + L, table.size(0)));
-    return table.narrow(0, start, L);
-  }
+  if (shape_.positions == "learned") return position_table(start + L).narrow(0, start, L);
   if (shape_.positions == "sinusoidal" || !pass.is_training()) return sinusoids_.rows(start, L, embedded.options());
   const torch::Tensor codes = sinusoids_.rows(0, start + L + shape_.max_shift, embedded.options());
   const torch::Tensor first = pass.integers(B, shape_.max_shift) + start;
@@ -87,6 +100,9 @@ torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Ten
 
 torch::Tensor Embeddings::forward(const torch::Tensor& input, Pass& pass, std::int64_t start) {
   const Part part("embedding");
+  if (uses_lookup() && shape_.positions == "learned")
+    return Lookup::apply(table(), input.contiguous(),
+                         c10::optional<torch::Tensor>(position_table(start + input.size(1))), start);
   const torch::Tensor x = embed(input);
   const bool added =
       shape_.positions == "learned" || shape_.positions == "sinusoidal" || shape_.positions == "relative";

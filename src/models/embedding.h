@@ -24,7 +24,7 @@ class Embeddings : public torch::nn::Module {
   explicit Embeddings(const EmbeddingShape& shape);
 
   // Tokens [B, L] int32, or a signal [B, L] of floats -> [B, L, E]; the first of them stands at position `start`.
-  // For an embedding of tokens on the CPU in float32 the gradient of the table is added straight into its grad(),
+  // For an embedding of tokens on the CPU in float32 the gradients of the tables are added straight into their grad()s,
   // without a dense [vocab, E] tensor per call.
   torch::Tensor forward(const torch::Tensor& input, Pass& pass, std::int64_t start = 0);
 
@@ -33,6 +33,10 @@ class Embeddings : public torch::nn::Module {
  private:
   torch::Tensor embed(const torch::Tensor& input);
   torch::Tensor one_hot(const torch::Tensor& tokens) const;
+  // Tokens on the CPU in float32.
+  bool uses_lookup() const;
+  // Of learned positions; must have that many.
+  const torch::Tensor& position_table(std::int64_t steps) const;
   // [L, E], or [B, L, E] where every sequence has its own shift.
   torch::Tensor positions(const torch::Tensor& input, const torch::Tensor& embedded, Pass& pass, std::int64_t start);
 

@@ -40,6 +40,16 @@ void note_linear(std::int64_t T, const torch::Tensor& weight) {
   note({out, T, in, true, false});
 }
 
+// The projections of an attention layer; if rows are asked, queries and outputs are those of rows alone.
+void note_attention(std::int64_t T, const torch::Tensor& weight_in, const torch::Tensor& weight_out,
+                    const torch::Tensor& rows) {
+  const std::int64_t D = weight_out.size(0);
+  note_linear(rows.defined() ? rows.size(0) : T, weight_out);
+  if (!rows.defined()) return note_linear(T, weight_in);
+  note_linear(rows.size(0), weight_in.narrow(0, 0, D));
+  note_linear(T, weight_in.narrow(0, D, 2 * D));
+}
+
 // Linear layers that are kernels of ours, by their inputs.
 void note_kernel(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
   const auto tensor = [&](std::size_t i) { return inputs[i].toTensor(); };
@@ -49,6 +59,7 @@ void note_kernel(std::string_view name, c10::ArrayRef<const c10::IValue> inputs)
     note_linear(tokens(), tensor(1));
     note_linear(tokens(), tensor(3));
   }
+  if (name.ends_with("::AttentionLayer")) note_attention(tokens(), tensor(1), tensor(3), tensor(5));
 }
 
 std::unique_ptr<at::ObserverContext> on_operation(const at::RecordFunction& function) {

@@ -12,7 +12,7 @@ namespace {
 using mneme::testing::GuardedArray;
 using mneme::testing::relative_error;
 
-// Worst seen: 6.4e-6, with two classes and one channel, where gradients are differences of almost equal numbers.
+// Worst seen: 2.8e-6.
 constexpr double kTolerance = 1e-5;
 
 struct Sizes {
@@ -23,6 +23,7 @@ struct Result {
   std::vector<float> losses, dh, dweight, dbias;
   std::vector<std::int32_t> predictions;
   bool margins;
+  double sum_of_rows;  // of |h| over rows, at most
 };
 
 using Kernel = std::function<void(const SoftmaxHead&, float*, std::int32_t*, const SoftmaxHeadGradients*)>;
@@ -44,30 +45,65 @@ Result run(
   const SoftmaxHeadGradients gradients{0.25F, dh.data(), dweight.data(), dbias.data()};
   kernel({s.R, s.D, s.V, h.data(), weight.data(), bias.data(), labels.data()}, losses.data(), predictions.data(),
          gradient ? &gradients : nullptr);
+  double sum_of_rows = 0;
+  for (std::size_t i = 0; i < s.D; ++i) {
+    double sum = 0;
+    for (std::size_t r = 0; r < s.R; ++r) sum += std::abs(h[r * s.D + i]);
+    sum_of_rows = std::max(sum_of_rows, sum);
+  }
   return {losses.values(),
           dh.values(),
           dweight.values(),
           dbias.values(),
           predictions,
-          losses.margins_intact() && dh.margins_intact() && dweight.margins_intact() && dbias.margins_intact()};
+          losses.margins_intact() && dh.margins_intact() && dweight.margins_intact() && dbias.margins_intact(),
+          sum_of_rows};
+}
+
+// Of a sum over rows. With one or two classes its terms, at most scale * |h| each, may cancel: then the error is one of
+// a hundredth of their sum, of which kTolerance is what rounding leaves.
+double error_of_weights(const Result& ours, const Result& reference) {
+  double largest = 0;
+  for (const float x : reference.dweight) largest = std::max(largest, static_cast<double>(std::abs(x)));
+  const double terms = 0.25 * reference.sum_of_rows;
+  return relative_error(ours.dweight, reference.dweight) * largest / std::max(largest, terms / 100);
 }
 
 double error(const Kernel& kernel, const Sizes& s, std::size_t shift) {
   const Result ours = run(kernel, s, shift), reference = run(softmax_head_reference, s, shift);
   if (!ours.margins || ours.predictions != reference.predictions) return INFINITY;
   return std::max({relative_error(ours.losses, reference.losses), relative_error(ours.dh, reference.dh),
-                   relative_error(ours.dweight, reference.dweight), relative_error(ours.dbias, reference.dbias)});
+                   error_of_weights(ours, reference), relative_error(ours.dbias, reference.dbias)});
 }
 
 TEST(KernelsSoftmaxHead, AgreesWithReference) {
+  double worst = 0;
   for (const std::size_t V : {1, 2, 17, 32, 33, 255, 256, 257, 600})
     for (const std::size_t D : {1, 12, 16, 33})
-      for (const std::size_t R : {1, 5, 29})
-        EXPECT_LE(error(softmax_head, {R, D, V}, V % 3), kTolerance) << R << ' ' << D << ' ' << V;
+      for (const std::size_t R : {1, 5, 29}) {
+        const double found = error(softmax_head, {R, D, V}, V % 3);
+        EXPECT_LE(found, kTolerance) << R << ' ' << D << ' ' << V;
+        worst = std::max(worst, found);
+      }
+  RecordProperty("worst", std::to_string(worst * 1e6) + "e-6");
 }
 
 TEST(KernelsSoftmaxHead, AgreesWithReferenceOverSeveralPasses) {
   for (const std::size_t R : {252, 253, 520}) EXPECT_LE(error(softmax_head, {R, 8, 300}, 1), kTolerance) << R;
+}
+
+TEST(KernelsSoftmaxHead, AgreesWithReferenceWhereLabelsAreHopeless) {
+  // Logits up to hundreds: the probability of a label is 1 in some rows, and no float is small enough for it in others.
+  const auto far = [](GuardedArray& h, GuardedArray&) {
+    for (std::size_t i = 0; i < 29 * 8; ++i) h[i] *= 40;
+  };
+  const Sizes s{29, 8, 600};
+  const Result ours = run(softmax_head, s, 1, true, far), reference = run(softmax_head_reference, s, 1, true, far);
+  EXPECT_GT(*std::max_element(reference.losses.begin(), reference.losses.end()), 100);
+  EXPECT_LE(relative_error(ours.losses, reference.losses), kTolerance);
+  EXPECT_LE(relative_error(ours.dh, reference.dh), kTolerance);
+  EXPECT_LE(relative_error(ours.dweight, reference.dweight), kTolerance);
+  EXPECT_LE(relative_error(ours.dbias, reference.dbias), kTolerance);
 }
 
 TEST(KernelsSoftmaxHead, EvaluationLeavesTheSameLossAndPrediction) {
