@@ -62,29 +62,54 @@ struct Panel {
 // What sums begin with where there is no bias.
 alignas(HWY_ALIGNMENT) inline constexpr float kZeros[kPanelColumns] = {};
 
-// to[j * stride + i] = from[i * from_stride + j] for i < kMatmulLanes and j < kMatmulLanes.
-HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, float* to, std::size_t stride) {
+// Four rows of a square: four floats of column j then stand together, in block j / 4 of vector j % 4.
+HWY_INLINE void transpose_in_blocks(const float* rows, std::size_t stride, hn::Vec<MatmulFloats>* to) {
 #if HWY_TARGET == HWY_SCALAR
-  (void)from_stride, (void)stride;
-  *to = *from;
+  (void)stride;
+  *to = hn::Load(MatmulFloats(), rows);
 #else
   const MatmulFloats d;
-  const hn::RebindToUnsigned<MatmulFloats> whole;
-  const hn::RepartitionToWide<decltype(whole)> pairs;
+  const hn::RepartitionToWide<hn::RebindToUnsigned<MatmulFloats> > pairs;
+  const auto r0 = hn::LoadU(d, rows), r1 = hn::LoadU(d, rows + stride), r2 = hn::LoadU(d, rows + 2 * stride),
+             r3 = hn::LoadU(d, rows + 3 * stride);
+  const auto a = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1)),
+             b = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3)),
+             e = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1)),
+             f = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  to[0] = hn::BitCast(d, hn::InterleaveLower(pairs, a, b));
+  to[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, a, b));
+  to[2] = hn::BitCast(d, hn::InterleaveLower(pairs, e, f));
+  to[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, e, f));
+#endif
+}
+
+// to[j * stride + i] = from[i * from_stride + j] for i < kMatmulLanes and j < kMatmulLanes.
+HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, float* to, std::size_t stride) {
+  const MatmulFloats d;
+#if HWY_TARGET <= HWY_AVX3
+  // Sixteen blocks of four floats change places in registers, which Highway has no words for.
+  hn::Vec<MatmulFloats> rows[4][4];
+  for (std::size_t i = 0; i < 4; ++i) transpose_in_blocks(from + 4 * i * from_stride, from_stride, rows[i]);
+  for (std::size_t c = 0; c < 4; ++c) {
+    const __m512 even_low = _mm512_shuffle_f32x4(rows[0][c].raw, rows[1][c].raw, 0x88),
+                 odd_low = _mm512_shuffle_f32x4(rows[0][c].raw, rows[1][c].raw, 0xDD),
+                 even_high = _mm512_shuffle_f32x4(rows[2][c].raw, rows[3][c].raw, 0x88),
+                 odd_high = _mm512_shuffle_f32x4(rows[2][c].raw, rows[3][c].raw, 0xDD);
+    float* column = to + c * stride;
+    _mm512_storeu_ps(column, _mm512_shuffle_f32x4(even_low, even_high, 0x88));
+    _mm512_storeu_ps(column + 4 * stride, _mm512_shuffle_f32x4(odd_low, odd_high, 0x88));
+    _mm512_storeu_ps(column + 8 * stride, _mm512_shuffle_f32x4(even_low, even_high, 0xDD));
+    _mm512_storeu_ps(column + 12 * stride, _mm512_shuffle_f32x4(odd_low, odd_high, 0xDD));
+  }
+#elif HWY_TARGET == HWY_SCALAR
+  (void)from_stride, (void)stride, (void)d;
+  *to = *from;
+#else
   HWY_ALIGN float blocks[4 * kMatmulLanes];
   for (std::size_t i = 0; i < kMatmulLanes; i += 4) {
-    const float* rows = from + i * from_stride;
-    const auto r0 = hn::LoadU(d, rows), r1 = hn::LoadU(d, rows + from_stride),
-               r2 = hn::LoadU(d, rows + 2 * from_stride), r3 = hn::LoadU(d, rows + 3 * from_stride);
-    const auto a = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1)),
-               b = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3)),
-               e = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1)),
-               f = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-    // Four floats of column j now stand together, in block j / 4 of one of these.
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, blocks);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, blocks + kMatmulLanes);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), d, blocks + 2 * kMatmulLanes);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(pairs, e, f)), d, blocks + 3 * kMatmulLanes);
+    hn::Vec<MatmulFloats> columns[4];
+    transpose_in_blocks(from + i * from_stride, from_stride, columns);
+    for (std::size_t c = 0; c < 4; ++c) hn::Store(columns[c], d, blocks + c * kMatmulLanes);
     for (std::size_t j = 0; j < kMatmulLanes; ++j)
       std::memcpy(to + j * stride + i, blocks + j % 4 * kMatmulLanes + j / 4 * 4, 4 * sizeof(float));
   }

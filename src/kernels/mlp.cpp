@@ -17,7 +17,7 @@ namespace mneme::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Tokens of a block: its hidden values fit into the second-level cache twice, and it is a whole number of tiles.
-inline std::size_t mlp_block(const Mlp& in) { return in.H <= 512 ? 2 * kRowBlock : kRowBlock; }
+inline std::size_t mlp_block(const Mlp& in) { return in.H <= 1024 ? 2 * kRowBlock : kRowBlock; }
 
 void mlp_simd(const Mlp& in, float* h, float* y) {
   Panels first(in.D, in.H), second(in.H, in.D);

@@ -9,6 +9,10 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 
@@ -49,6 +53,15 @@ HWY_INLINE V softplus(D d, V x) {
   return hn::Add(hn::Max(x, hn::Zero(d)), hn::Log1p(d, e));
 }
 
+// The polynomial in x with these coefficients, the constant first.
+template <class D, class V, std::size_t N, std::size_t... I>
+HWY_INLINE V polynomial(D d, V x, const float (&coefficients)[N], std::index_sequence<I...>) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  V sum = hn::Set(d, coefficients[N - 1]);
+  ((sum = hn::MulAdd(sum, x, hn::Set(d, coefficients[N - 2 - I]))), ...);
+  return sum;
+}
+
 // The normal distribution at x and its density, both to 2e-7.
 template <class V>
 struct Normal {
@@ -58,16 +71,17 @@ struct Normal {
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE Normal<V> normal(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
-  // Abramowitz and Stegun, 7.1.26, for |x| / sqrt(2).
-  const V e = decay_exp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5F)));
-  const V t = hn::Div(hn::Set(d, 1.0F), hn::MulAdd(hn::Abs(x), hn::Set(d, 0.231641888F), hn::Set(d, 1.0F)));
-  V p = hn::MulAdd(hn::Set(d, 0.5307027145F), t, hn::Set(d, -0.7265760135F));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.7107068705F));
-  p = hn::MulAdd(p, t, hn::Set(d, -0.142248368F));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.1274147960F));
-  const V tail = hn::Mul(hn::Mul(p, t), e);
-  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0F), tail)),
-          hn::Mul(e, hn::Set(d, 0.398942280F))};
+  // Phi(x) = 1/2 + x q(x^2) for |x| < 5.2, else 0 or 1 to 1e-7. q is its Chebyshev series of degree 14 in x^2, written
+  // as a polynomial in w, which runs from -1 to 1 there: its coefficients are small and alternate, so nothing is lost.
+  constexpr float kEnd = 27.04F;
+  constexpr float kSeries[] = {0.135949969F,   -0.0677438378F,   0.0500263833F,   -0.0399242975F,  0.0319573805F,
+                               -0.024773363F,  0.0181668829F,    -0.0123155946F,  0.00790647417F,  -0.00513660721F,
+                               0.00282826414F, -0.000918086967F, 0.000470087718F, -0.00058243383F, 0.000242603128F};
+  const V square = hn::Mul(x, x), end = hn::Set(d, kEnd), half = hn::Set(d, 0.5F);
+  const V w = hn::MulSub(hn::Min(square, end), hn::Set(d, 2 / kEnd), hn::Set(d, 1.0F));
+  const V q = polynomial(d, w, kSeries, std::make_index_sequence<std::size(kSeries) - 1>());
+  const V beyond = hn::IfThenElse(hn::Lt(square, end), hn::Mul(x, q), hn::CopySign(half, x));
+  return {hn::Add(half, beyond), hn::Mul(decay_exp(d, hn::Mul(square, hn::Set(d, -0.5F))), hn::Set(d, 0.398942280F))};
 }
 
 }  // namespace mneme::kernels::HWY_NAMESPACE

@@ -60,9 +60,16 @@ class AddAndNorm : public Operation<AddAndNorm> {
   }
 
  private:
-  // to [.., D] += from [R, D] at those rows.
+  // to [.., D] += from [R, D] at those rows. libtorch's index_add_ takes a microsecond a row.
   static Tensor add_at(const Tensor& to, const Tensor& rows, const Tensor& from) {
-    if (from.defined()) to.view({-1, to.size(-1)}).index_add_(0, rows, from);
+    if (!from.defined()) return to;
+    const std::int64_t* at = rows.data_ptr<std::int64_t>();
+    const std::int64_t D = to.size(-1);
+    for (std::int64_t r = 0; r < rows.size(0); ++r) {
+      float* row = to.data_ptr<float>() + at[r] * D;
+      const float* added = from.data_ptr<float>() + r * D;
+      for (std::int64_t i = 0; i < D; ++i) row[i] += added[i];
+    }
     return to;
   }
 };

@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "catalog/run_config.h"
@@ -19,24 +21,15 @@ namespace {
 
 constexpr std::size_t kProfiledSteps = 3;
 
-struct StepTimes {
-  std::vector<double> wall, thread;
-};
+// Steps and sgemm take turns: what else the machine does then slows both, and less of it is in their ratio.
+constexpr int kTurns = 5;
 
-// Both clocks over the same steps: the wall's is the user's time, the thread's hardly depends on what else the machine
-// does.
-StepTimes time_steps(Trainer& trainer, double seconds) {
-  StepTimes times;
-  times.wall = time_calls(
-      [&] {
-        const double before = now(Clock::thread);
-        trainer.step();
-        times.thread.push_back(now(Clock::thread) - before);
-      },
-      seconds);
-  times.thread.erase(times.thread.begin());
-  return times;
-}
+struct Turn {
+  // Both clocks over the same steps: the wall's is the user's time, the thread's hardly depends on what else the
+  // machine does.
+  std::vector<double> wall, thread;
+  double square = 0, shapes = 0;  // sgemm
+};
 
 std::vector<ProfileCell> profile_steps(Trainer& trainer) {
   const Profile profile;
@@ -51,10 +44,38 @@ std::int64_t most_resident_bytes() {
 }
 
 // A model without a matrix multiplication of libtorch is compared with one of its own width.
-double rate_at_model_shapes(const std::vector<GemmUse>& uses, const RunConfig& run) {
-  if (!uses.empty()) return sgemm_rate(uses);
+std::vector<GemmUse> compared_gemms(std::vector<GemmUse> uses, const RunConfig& run) {
   const std::int64_t D = run.model.integer("width");
-  return sgemm_rate(GemmShape{run.train.integer("micro_batch") * run.shape.length, D, D});
+  if (uses.empty()) uses.push_back({GemmShape{run.train.integer("micro_batch") * run.shape.length, D, D}, 1.0});
+  return uses;
+}
+
+Turn take_turn(Trainer& trainer, double seconds, std::span<const GemmUse> gemms) {
+  Turn turn;
+  const double start = now(Clock::wall);
+  do {
+    const double wall = now(Clock::wall), thread = now(Clock::thread);
+    trainer.step();
+    turn.wall.push_back(now(Clock::wall) - wall);
+    turn.thread.push_back(now(Clock::thread) - thread);
+  } while (now(Clock::wall) - start < seconds);
+  turn.square = sgemm_rate(GemmShape{1024, 1024, 1024}, 0.2);
+  turn.shapes = sgemm_rate(gemms, 0.03);
+  return turn;
+}
+
+// The median over turns.
+double median_of(std::span<const Turn> turns, const std::function<double(const Turn&)>& value) {
+  std::vector<double> values;
+  for (const Turn& turn : turns) values.push_back(value(turn));
+  return median(values);
+}
+
+// The median over the steps of all turns.
+double median_step(std::span<const Turn> turns, std::vector<double> Turn::*clock) {
+  std::vector<double> values;
+  for (const Turn& turn : turns) values.insert(values.end(), (turn.*clock).begin(), (turn.*clock).end());
+  return median(values);
 }
 
 Json gemm_json(const std::vector<GemmUse>& uses) {
@@ -70,29 +91,37 @@ void carry_out_bench_train(const Json& request) {
   const RunConfig run = resolve_run(config_from_json(request.at("config"), "request"));
   Trainer trainer(run);
   if (const std::string file = request.value("case", ""); !file.empty()) save_training_case(file, trainer, run);
-  const StepTimes times = time_steps(trainer, request.value("seconds", 10.0));
-  const double step = median(times.wall), thread_step = median(times.thread);
+  // The first step touches its memory for the first time, and is not measured.
+  const std::vector<GemmUse> gemms = gemms_of([&] { trainer.step(); }), compared = compared_gemms(gemms, run);
+  std::vector<Turn> turns;
+  std::size_t steps = 0;
+  for (int i = 0; i < kTurns; ++i) {
+    turns.push_back(take_turn(trainer, request.value("seconds", 10.0) / kTurns, compared));
+    steps += turns.back().wall.size();
+  }
+  const double step = median_step(turns, &Turn::wall), thread_step = median_step(turns, &Turn::thread);
   const std::int64_t tensors = peak_tensor_memory([&] { trainer.step(); });
   const std::int64_t resident = most_resident_bytes();
   const std::vector<ProfileCell> cells = profile_steps(trainer);
-  const std::vector<GemmUse> gemms = gemms_of([&] { trainer.step(); });
 
   const auto batch = static_cast<double>(run.train.integer("batch"));
   // Backward is twice the work of forward.
   const double flop = 3.0 * batch * run.forward_flops_per_example();
-  const double square = sgemm_rate(GemmShape{1024, 1024, 1024}, 1.0), shapes = rate_at_model_shapes(gemms, run);
+  const auto share_of = [&](double Turn::*rate) {
+    return median_of(turns, [&](const Turn& turn) { return flop / median(turn.thread) / (turn.*rate); });
+  };
   Json result = {{"config", run.json},
                  {"parameters", run.parameters()},
-                 {"steps", times.wall.size()},
+                 {"steps", steps},
                  {"step_seconds", step},
                  {"step_thread_seconds", thread_step},
                  {"tokens_per_second", batch * static_cast<double>(run.shape.length) / step},
                  {"useful_flop", flop},
                  {"useful_flops", flop / thread_step},
-                 {"sgemm_square_flops", square},
-                 {"sgemm_model_flops", shapes},
-                 {"mfu_square", flop / thread_step / square},
-                 {"mfu_model", flop / thread_step / shapes},
+                 {"sgemm_square_flops", median_of(turns, [](const Turn& turn) { return turn.square; })},
+                 {"sgemm_model_flops", median_of(turns, [](const Turn& turn) { return turn.shapes; })},
+                 {"mfu_square", share_of(&Turn::square)},
+                 {"mfu_model", share_of(&Turn::shapes)},
                  {"gemms", gemm_json(gemms)},
                  {"tensor_bytes", tensors},
                  {"resident_bytes", resident},
