@@ -22,60 +22,6 @@ namespace mneme::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of scores are filled up to whole vectors. What lies after `count`, a row's own token, may be anything before the
-// softmax and is zero after it.
-
-// z[0, count) <- exp(z - shift), z[count, padded) <- 0; returns the sum. shift is at least the largest z, but for
-// rounding.
-inline float exponentials(float* z, std::size_t count, std::size_t padded, float shift) {
-  const MatmulFloats d;
-  const auto by = hn::Set(d, shift);
-  auto sum = hn::Zero(d);
-  std::size_t u = 0;
-  for (; u < count; u += kMatmulLanes) {
-    auto e = decay_exp(d, hn::Sub(hn::Load(d, z + u), by));
-    if (count - u < kMatmulLanes) e = hn::IfThenElseZero(hn::FirstN(d, count - u), e);
-    sum = hn::Add(sum, e);
-    hn::Store(e, d, z + u);
-  }
-  std::fill(z + u, z + padded, 0.0F);
-  return hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
-inline float largest(const float* z, std::size_t count) {
-  const MatmulFloats d;
-  const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
-  auto maximum = lowest;
-  for (std::size_t u = 0; u < count; u += kMatmulLanes) {
-    const auto x = hn::Load(d, z + u);
-    maximum = hn::Max(maximum, count - u < kMatmulLanes ? hn::IfThenElse(hn::FirstN(d, count - u), x, lowest) : x);
-  }
-  return hn::GetLane(hn::MaxOfLanes(d, maximum));
-}
-
-inline void multiply(float* z, std::size_t count, float factor) {
-  const MatmulFloats d;
-  for (std::size_t u = 0; u < count; u += kMatmulLanes)
-    hn::Store(hn::Mul(hn::Load(d, z + u), hn::Set(d, factor)), d, z + u);
-}
-
-// p is zero from `count` on.
-inline float dot(const float* p, const float* b, std::size_t count) {
-  const MatmulFloats d;
-  auto sum = hn::Zero(d);
-  for (std::size_t u = 0; u < count; u += kMatmulLanes) sum = hn::MulAdd(hn::Load(d, p + u), hn::Load(d, b + u), sum);
-  return hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
-// dp <- scale * p * (dp - delta)
-inline void score_gradient(const float* p, float* dp, std::size_t padded, float delta, float scale) {
-  const MatmulFloats d;
-  for (std::size_t u = 0; u < padded; u += kMatmulLanes) {
-    const auto centred = hn::Sub(hn::Load(d, dp + u), hn::Set(d, delta));
-    hn::Store(hn::Mul(hn::Mul(hn::Load(d, p + u), hn::Set(d, scale)), centred), d, dp + u);
-  }
-}
-
 // The queries of one sequence: rows [begin, end) of q.
 struct Queries {
   std::size_t begin, end;
@@ -102,43 +48,107 @@ void for_each_sequence(const AttentionInput& in, Visit visit) {
   for (std::size_t b = 0; b < in.B; ++b) visit(queries = next_queries(in, queries));
 }
 
-// Rows of a block: few enough that scores stay in the first-level cache at the usual lengths, enough for the
+// Queries of a block: few enough that scores stay in the first-level cache at the usual lengths, enough for the
 // multiplications to be efficient. Half of the last block's square is wasted work.
 inline constexpr std::size_t kBlock = 32;
 
-// Consecutive rows of a sequence's queries, and how much of the past the last of them sees.
+// Consecutive rows of a sequence's queries, how much of the past the last of them sees, and what each of them does.
+// Scores are [columns, width], a query a lane: sums over the past are sums of vectors, and keys and values are the left
+// matrices of the products, which are read where they are. Lanes after the last query see everything; what they
+// contain is finite, and no one's.
 struct Block {
-  std::size_t first, rows, columns, width;  // width: columns, filled up to whole vectors
+  std::size_t first, rows, columns, width;
+  HWY_ALIGN std::int32_t past[kBlock];
+
   Block(const Queries& queries, std::size_t begin)
       : first(begin),
         rows(std::min(kBlock, queries.end - begin)),
         columns(queries.past(first + rows - 1)),
-        width(whole_vectors(columns)) {}
+        width(whole_vectors(rows)) {
+    for (std::size_t r = 0; r < kBlock; ++r)
+      past[r] = static_cast<std::int32_t>(r < rows ? queries.past(first + r) : columns);
+  }
 };
 
-// Scores of a block -> probabilities; what lies after a row's own token becomes zero.
-inline void softmax_block(float* scores, const Block& block, const Queries& queries, float* lse,
-                          std::size_t lse_stride) {
-  for (std::size_t r = 0; r < block.rows; ++r) {
-    float* z = scores + r * block.width;
-    const std::size_t past = queries.past(block.first + r);
-    const float maximum = largest(z, past);
-    const float sum = exponentials(z, past, block.width, maximum);
-    multiply(z, past, 1.0F / sum);
-    lse[(block.first + r) * lse_stride] = maximum + std::log(sum);
+// Where all queries of a vector see a token.
+struct AllSee {};
+template <class V>
+HWY_INLINE V seen_or(AllSee, V x, V) {
+  return x;
+}
+template <class M, class V>
+HWY_INLINE V seen_or(M mask, V x, V otherwise) {
+  return hwy::HWY_NAMESPACE::IfThenElse(mask, x, otherwise);
+}
+
+// Calls visit(u, mask) for a vector of queries and every u that the block sees: first those that all of them see, then
+// those where the mask says which of them do.
+template <class Visit>
+HWY_INLINE void for_past(const Block& block, std::size_t lane, Visit visit) {
+  const MatmulFloats d;
+  const hn::RebindToSigned<MatmulFloats> integers;
+  const auto past = hn::LoadU(integers, block.past + lane);
+  // Pasts ascend.
+  const auto whole = std::min(static_cast<std::size_t>(block.past[lane]), block.columns);
+  for (std::size_t u = 0; u < whole; ++u) visit(u, AllSee());
+  for (std::size_t u = whole; u < block.columns; ++u)
+    visit(u, hn::RebindMask(d, hn::Gt(past, hn::Set(integers, static_cast<std::int32_t>(u)))));
+}
+
+// Scores of a block -> probabilities; what lies after a query's own token becomes zero.
+inline void softmax_block(float* scores, const Block& block, float* lse, std::size_t lse_stride) {
+  const MatmulFloats d;
+  const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
+  for (std::size_t lane = 0; lane < block.width; lane += kMatmulLanes) {
+    float* z = scores + lane;
+    auto maximum = lowest, sum = hn::Zero(d);
+    for_past(block, lane, [&](std::size_t u, auto mask) {
+      maximum = hn::Max(maximum, seen_or(mask, hn::Load(d, z + u * block.width), lowest));
+    });
+    for_past(block, lane, [&](std::size_t u, auto mask) {
+      const auto e = decay_exp(d, hn::Sub(hn::Load(d, z + u * block.width), maximum));
+      const auto p = seen_or(mask, e, hn::Zero(d));
+      sum = hn::Add(sum, p);
+      hn::Store(p, d, z + u * block.width);
+    });
+    const auto factor = hn::Div(hn::Set(d, 1.0F), sum);
+    for (std::size_t u = 0; u < block.columns; ++u) {
+      float* at = z + u * block.width;
+      hn::Store(hn::Mul(hn::Load(d, at), factor), d, at);
+    }
+    HWY_ALIGN float logarithms[kMatmulLanes];
+    hn::Store(hn::Add(maximum, hn::Log(d, sum)), d, logarithms);
+    for (std::size_t r = lane; r < std::min(lane + kMatmulLanes, block.rows); ++r)
+      lse[(block.first + r) * lse_stride] = logarithms[r - lane];
   }
 }
 
 // The same from the known log-sums, and the gradient of the scores in place of that of the probabilities.
-// A row of that gradient sums to zero. The mean that makes it so is taken over the probabilities as they came
+// A query's part of that gradient sums to zero. The mean that makes it so is taken over the probabilities as they came
 // out here, which do not sum to one exactly: what a key shared by all tokens receives is then rounding alone.
-inline void gradient_block(float* scores, float* dp, const Block& block, const Queries& queries, const float* lse,
-                           std::size_t lse_stride, float scale) {
-  for (std::size_t r = 0; r < block.rows; ++r) {
-    const std::size_t past = queries.past(block.first + r);
-    float *p = scores + r * block.width, *gradient = dp + r * block.width;
-    const float sum = exponentials(p, past, block.width, lse[(block.first + r) * lse_stride]);
-    score_gradient(p, gradient, block.width, dot(p, gradient, past) / sum, scale);
+inline void gradient_block(float* scores, float* dp, const Block& block, const float* lse, std::size_t lse_stride,
+                           float scale) {
+  const MatmulFloats d;
+  for (std::size_t lane = 0; lane < block.width; lane += kMatmulLanes) {
+    HWY_ALIGN float logarithms[kMatmulLanes] = {};
+    for (std::size_t r = lane; r < std::min(lane + kMatmulLanes, block.rows); ++r)
+      logarithms[r - lane] = lse[(block.first + r) * lse_stride];
+    const auto shift = hn::Load(d, logarithms);
+    float *z = scores + lane, *gradient = dp + lane;
+    auto sum = hn::Zero(d), dot = hn::Zero(d);
+    for_past(block, lane, [&](std::size_t u, auto mask) {
+      const std::size_t at = u * block.width;
+      const auto p = seen_or(mask, decay_exp(d, hn::Sub(hn::Load(d, z + at), shift)), hn::Zero(d));
+      sum = hn::Add(sum, p);
+      dot = hn::MulAdd(p, hn::Load(d, gradient + at), dot);
+      hn::Store(p, d, z + at);
+    });
+    const auto mean = hn::Div(dot, sum), by = hn::Set(d, scale);
+    for (std::size_t u = 0; u < block.columns; ++u) {
+      const std::size_t at = u * block.width;
+      const auto centred = hn::Sub(hn::Load(d, gradient + at), mean);
+      hn::Store(hn::Mul(hn::Mul(hn::Load(d, z + at), by), centred), d, gradient + at);
+    }
   }
 }
 
@@ -159,20 +169,20 @@ inline void clear_rows(float* x, std::size_t count, std::size_t stride, std::siz
 
 inline void attention_forward(const AttentionInput& in, float* out, float* lse) {
   const std::size_t D = in.H * in.d;
-  const auto scores = aligned_floats(kBlock * whole_vectors(in.L));
-  Panels keys(in.d, in.L), values(in.L, in.d);
+  const auto scores = aligned_floats(kBlock * in.L);
+  Panels queries_across(in.d, kBlock), values(in.L, in.d);
   for_each_sequence(in, [&](const Queries& queries) {
     if (queries.begin == queries.end) return;
     for (std::size_t h = 0; h < in.H; ++h) {
-      keys.pack_transposed(in.k.data + queries.start * in.k.stride + h * in.d, in.k.stride);
-      keys.scale(in.scale);
-      values.pack(in.v.data + queries.start * in.v.stride + h * in.d, in.v.stride);
+      const float* k = in.k.data + queries.start * in.k.stride + h * in.d;
+      values.pack_rows(in.v.data + queries.start * in.v.stride + h * in.d, in.v.stride, queries.past(queries.end - 1));
       for (std::size_t first = queries.begin; first < queries.end; first += kBlock) {
         const Block block(queries, first);
-        multiply({in.q.data + first * in.q.stride + h * in.d, in.q.stride, 1}, block.rows, {keys, in.d, block.width},
-                 scores.get(), block.width);
-        softmax_block(scores.get(), block, queries, lse + h, in.H);
-        multiply({scores.get(), block.width, 1}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d,
+        queries_across.pack_transposed_columns(in.q.data + first * in.q.stride + h * in.d, in.q.stride, block.rows);
+        queries_across.scale(in.scale);
+        multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores.get(), block.width);
+        softmax_block(scores.get(), block, lse + h, in.H);
+        multiply({scores.get(), 1, block.width}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d,
                  D);
       }
     }
@@ -181,37 +191,39 @@ inline void attention_forward(const AttentionInput& in, float* out, float* lse) 
 
 inline void attention_backward(const AttentionInput& in, const float* lse, const float* dout,
                                const AttentionGradients& gradients) {
-  const std::size_t D = in.H * in.d, scores_size = kBlock * whole_vectors(in.L);
-  const auto scores = aligned_floats(scores_size), dp = aligned_floats(scores_size);
-  Panels keys(in.d, in.L), values(in.d, in.L), key_rows(in.L, in.d), query_rows(kBlock, in.d), dout_rows(kBlock, in.d);
+  const std::size_t D = in.H * in.d;
+  const auto scores = aligned_floats(kBlock * in.L), dp = aligned_floats(kBlock * in.L);
+  Panels queries_across(in.d, kBlock), dout_across(in.d, kBlock), keys(in.L, in.d), query_rows(kBlock, in.d),
+      dout_rows(kBlock, in.d);
   for_each_sequence(in, [&](const Queries& queries) {
     const std::size_t seen = queries.begin == queries.end ? 0 : queries.past(queries.end - 1);
     for (std::size_t h = 0; h < in.H; ++h) {
-      const float* k = in.k.data + queries.start * in.k.stride + h * in.d;
+      const float *k = in.k.data + queries.start * in.k.stride + h * in.d,
+                  *v = in.v.data + queries.start * in.v.stride + h * in.d;
       const std::size_t to = queries.start * gradients.stride_kv + h * in.d;
       float *dk = gradients.dk + to, *dv = gradients.dv + to;
       clear_rows(dk + seen * gradients.stride_kv, in.L - seen, gradients.stride_kv, in.d);
       clear_rows(dv + seen * gradients.stride_kv, in.L - seen, gradients.stride_kv, in.d);
       if (seen == 0) continue;
-      keys.pack_transposed(k, in.k.stride);
-      keys.scale(in.scale);
-      values.pack_transposed(in.v.data + queries.start * in.v.stride + h * in.d, in.v.stride);
-      key_rows.pack(k, in.k.stride);
+      keys.pack_rows(k, in.k.stride, seen);
       // From the last block to the first, so that each key's row is written before it is added to.
       for (std::size_t number = (queries.end - queries.begin + kBlock - 1) / kBlock; number-- > 0;) {
         const Block block(queries, queries.begin + number * kBlock);
         const float *q = in.q.data + block.first * in.q.stride + h * in.d, *dy = dout + block.first * D + h * in.d;
         const bool add = block.first + block.rows != queries.end;
-        multiply({q, in.q.stride, 1}, block.rows, {keys, in.d, block.width}, scores.get(), block.width);
-        multiply({dy, D, 1}, block.rows, {values, in.d, block.width}, dp.get(), block.width);
-        gradient_block(scores.get(), dp.get(), block, queries, lse + h, in.H, in.scale);
+        queries_across.pack_transposed_columns(q, in.q.stride, block.rows);
+        queries_across.scale(in.scale);
+        multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores.get(), block.width);
+        dout_across.pack_transposed_columns(dy, D, block.rows);
+        multiply({v, in.v.stride, 1}, block.columns, dout_across, block.width, dp.get(), block.width);
+        gradient_block(scores.get(), dp.get(), block, lse + h, in.H, in.scale);
         dout_rows.pack_rows(dy, D, block.rows);
-        multiply({scores.get(), 1, block.width}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv,
+        multiply({scores.get(), block.width, 1}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv,
                  add);
         query_rows.pack_rows(q, in.q.stride, block.rows);
-        multiply({dp.get(), 1, block.width}, block.columns, {query_rows, block.rows, in.d}, dk, gradients.stride_kv,
+        multiply({dp.get(), block.width, 1}, block.columns, {query_rows, block.rows, in.d}, dk, gradients.stride_kv,
                  add);
-        multiply({dp.get(), block.width, 1}, block.rows, {key_rows, block.columns, in.d},
+        multiply({dp.get(), 1, block.width}, block.rows, {keys, block.columns, in.d},
                  gradients.dq + block.first * gradients.stride_q + h * in.d, gradients.stride_q);
       }
     }

@@ -158,9 +158,14 @@ class Panels {
 
   // b(k, n) = b[n * stride + k]
   void pack_transposed(const float* b, std::size_t stride, const float* bias = nullptr) {
+    pack_transposed_columns(b, stride, N, bias);
+  }
+
+  // The same for the first `columns` columns only; the others of their last panel are zero.
+  void pack_transposed_columns(const float* b, std::size_t stride, std::size_t columns, const float* bias = nullptr) {
     begin(bias);
-    for (std::size_t n = 0; n < N; n += kMatmulLanes) {
-      const std::size_t count = std::min(kMatmulLanes, N - n);
+    for (std::size_t n = 0; n < columns; n += kMatmulLanes) {
+      const std::size_t count = std::min(kMatmulLanes, columns - n);
       float* to = row(n, 0) + n % kPanelColumns;
       std::size_t k = 0;
       if (count == kMatmulLanes)
@@ -171,8 +176,8 @@ class Panels {
           to[k * kPanelColumns + j] = j < count ? b[(n + j) * stride + k] : 0.0F;
     }
     // A last panel that is less than half full has a vector that no one has written.
-    if (N % kPanelColumns != 0 && N % kPanelColumns <= kMatmulLanes)
-      for (std::size_t k = 0; k < K; ++k) std::fill_n(row(N, k) + kMatmulLanes, kMatmulLanes, 0.0F);
+    if (columns % kPanelColumns != 0 && columns % kPanelColumns <= kMatmulLanes)
+      for (std::size_t k = 0; k < K; ++k) std::fill_n(row(columns, k) + kMatmulLanes, kMatmulLanes, 0.0F);
   }
 
   // Multiplies what was packed.

@@ -117,6 +117,26 @@ TEST(AddAndNorm, EqualsTorchs) {
   }
 }
 
+TEST(AddAndNorm, OfSomeRowsOfTheSumEqualsTorchs) {
+  torch::manual_seed(5);
+  const torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({12}).eps(1e-5));
+  const Tensor a = leaf({3, 5, 12}), b = leaf({3, 5, 12}), rows = torch::tensor({0, 4, 5, 13}, torch::kInt64);
+  for (const bool sum : {false, true})
+    for (const bool only_sum : {false, true}) {
+      const auto map = [&] {
+        const NormedSum next = add_and_norm(a, sum ? b : Tensor(), norm, rows);
+        EXPECT_EQ(next.sum.sizes(), torch::IntArrayRef({4, 12}));
+        return only_sum ? next.sum * next.sum : torch::cat({next.normal.flatten(0, 1), next.sum * next.sum});
+      };
+      const auto composed = [&] {
+        const ScopedComposed guard;
+        return map();
+      };
+      const std::vector<Tensor> inputs = {a, sum ? b : Tensor()};
+      EXPECT_TRUE(agree(outcome(map, inputs), outcome(composed, inputs))) << sum << only_sum;
+    }
+}
+
 TEST(GeluMlp, EqualsTorchs) {
   torch::manual_seed(4);
   const Linear first(12, 40), second(40, 12);
