@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/vector_math-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 
@@ -42,33 +44,59 @@ HWY_INLINE void over_channels(std::size_t C, Visit visit) {
 // Sequences are walked through token by token, with all channels of each: memory is then read in its order, which is
 // what this kernel's time is made of.
 
-// y[t, c] = start[c] + sum_i taps[i, c] * x[t + i - before, c] for one sequence; taps [W, C].
-void filter(const ShortConvShape& s, std::size_t before, const float* taps, const float* start, const float* x,
-            float* y) {
+// y[t, c] = finish(start[c] + sum_i taps[i, c] * x[t + i - before, c]) for one sequence; taps [W, C], tokens of x
+// `stride` floats apart. finish(tag, value, place in y).
+template <class Finish>
+HWY_INLINE void filter(const ShortConvShape& s, std::size_t before, const float* taps, const float* start,
+                       const float* x, std::size_t stride, float* y, const Finish& finish) {
   for (std::size_t t = 0; t < s.L; ++t) {
     const Taps range = taps_at(t, before, s.W, s.L);
-    const float* in = x + range.from * s.C;
+    const float* in = x + range.from * stride;
     over_channels(s.C, [&](auto d, std::size_t c) {
       auto sum = start ? hn::LoadU(d, start + c) : hn::Zero(d);
       const float* token = in + c;
-      for (std::size_t i = range.first; i < range.last; ++i, token += s.C)
+      for (std::size_t i = range.first; i < range.last; ++i, token += stride)
         sum = hn::MulAdd(hn::LoadU(d, taps + i * s.C + c), hn::LoadU(d, token), sum);
-      hn::StoreU(sum, d, y + t * s.C + c);
+      hn::StoreU(finish(d, sum, t * s.C + c), d, y + t * s.C + c);
     });
   }
 }
+
+struct Plain {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V z, std::size_t) const {
+    return z;
+  }
+};
+
+struct Silu {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V z, std::size_t) const {
+    return hn::Mul(z, sigmoid(d, z));
+  }
+};
+
+// The gradient of silu(z) -> that of z.
+struct SiluBackward {
+  const float* dy;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V z, std::size_t at) const {
+    const V gate = sigmoid(d, z);
+    return hn::Mul(hn::LoadU(d, dy + at), hn::MulAdd(hn::Mul(z, gate), hn::Sub(hn::Set(d, 1.0F), gate), gate));
+  }
+};
 
 // sums[i, c] = sum_t dy[t, c] * x[t + i - before, c]; sums[W, c] = sum_t dy[t, c]. One sequence.
 void correlate(const ShortConvShape& s, std::size_t before, const float* x, const float* dy, float* sums) {
   std::fill_n(sums, (s.W + 1) * s.C, 0.0F);
   for (std::size_t t = 0; t < s.L; ++t) {
     const Taps range = taps_at(t, before, s.W, s.L);
-    const float* in = x + range.from * s.C;
+    const float* in = x + range.from * s.stride;
     over_channels(s.C, [&](auto d, std::size_t c) {
       const auto gradient = hn::LoadU(d, dy + t * s.C + c);
       const float* token = in + c;
       float* sum = sums + range.first * s.C + c;
-      for (std::size_t i = range.first; i < range.last; ++i, token += s.C, sum += s.C)
+      for (std::size_t i = range.first; i < range.last; ++i, token += s.stride, sum += s.C)
         hn::StoreU(hn::MulAdd(gradient, hn::LoadU(d, token), hn::LoadU(d, sum)), d, sum);
       float* all = sums + s.W * s.C + c;
       hn::StoreU(hn::Add(hn::LoadU(d, all), gradient), d, all);
@@ -80,18 +108,28 @@ void correlate(const ShortConvShape& s, std::size_t before, const float* x, cons
 
 void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps, const float* bias, float* y) {
   for (std::size_t b = 0; b < s.B; ++b) {
-    const std::size_t at = b * s.L * s.C;
-    filter(s, s.W - 1 - s.ahead, taps, bias, x + at, y + at);
+    const float* from = x + b * s.L * s.stride;
+    float* to = y + b * s.L * s.C;
+    if (s.silu)
+      filter(s, s.W - 1 - s.ahead, taps, bias, from, s.stride, to, Silu());
+    else
+      filter(s, s.W - 1 - s.ahead, taps, bias, from, s.stride, to, Plain());
   }
 }
 
 // `turned` holds the taps in reverse order: the gradient of the input is a convolution with them.
-void short_conv_backward_simd(const ShortConvShape& s, const float* x, const float* turned, const float* dy, float* dx,
-                              float* sums, double* totals) {
+void short_conv_backward_simd(const ShortConvShape& s, const float* x, const float* taps, const float* turned,
+                              const float* bias, const float* dy, float* dx, double* totals) {
+  std::vector<float> sums((s.W + 1) * s.C), of_silu(s.silu ? s.L * s.C : 0);
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
-    filter(s, s.ahead, turned, nullptr, dy + at, dx + at);
-    correlate(s, s.W - 1 - s.ahead, x + at, dy + at, sums);
+    const float *from = x + b * s.L * s.stride, *dz = dy + at;
+    if (s.silu) {
+      filter(s, s.W - 1 - s.ahead, taps, bias, from, s.stride, of_silu.data(), SiluBackward{dz});
+      dz = of_silu.data();
+    }
+    filter(s, s.ahead, turned, nullptr, dz, s.C, dx + at, Plain());
+    correlate(s, s.W - 1 - s.ahead, from, dz, sums.data());
     for (std::size_t i = 0; i < (s.W + 1) * s.C; ++i) totals[i] += sums[i];
   }
 }
@@ -105,26 +143,33 @@ namespace mneme::kernels {
 HWY_EXPORT(short_conv_simd);
 HWY_EXPORT(short_conv_backward_simd);
 
-void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* y) {
-  if (use_reference()) return short_conv_reference(shape, x, weight, bias, y);
-  std::vector<float> taps(shape.W * shape.C);  // [W, C]: channels innermost, as everywhere else
-  for (std::size_t c = 0; c < shape.C; ++c)
-    for (std::size_t i = 0; i < shape.W; ++i) taps[i * shape.C + c] = weight[c * shape.W + i];
-  HWY_DYNAMIC_DISPATCH(short_conv_simd)(shape, x, taps.data(), bias, y);
+namespace {
+
+// [W, C]: channels innermost, as everywhere else.
+std::vector<float> taps_of(const ShortConvShape& s, const float* weight, bool turned) {
+  std::vector<float> taps(s.W * s.C);
+  for (std::size_t c = 0; c < s.C; ++c)
+    for (std::size_t i = 0; i < s.W; ++i) taps[(turned ? s.W - 1 - i : i) * s.C + c] = weight[c * s.W + i];
+  return taps;
 }
 
-void short_conv_backward(const ShortConvShape& shape, const float* x, const float* weight, const float* dy, float* dx,
-                         float* dweight, float* dbias) {
-  if (use_reference()) return short_conv_backward_reference(shape, x, weight, dy, dx, dweight, dbias);
+}  // namespace
+
+void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* y) {
+  if (use_reference()) return short_conv_reference(shape, x, weight, bias, y);
+  HWY_DYNAMIC_DISPATCH(short_conv_simd)(shape, x, taps_of(shape, weight, false).data(), bias, y);
+}
+
+void short_conv_backward(const ShortConvShape& shape, const float* x, const float* weight, const float* bias,
+                         const float* dy, const ShortConvGradients& to) {
+  if (use_reference()) return short_conv_backward_reference(shape, x, weight, bias, dy, to);
   const std::size_t W = shape.W, C = shape.C;
-  std::vector<float> turned(W * C), sums((W + 1) * C);
   std::vector<double> totals((W + 1) * C, 0.0);
-  for (std::size_t c = 0; c < C; ++c)
-    for (std::size_t i = 0; i < W; ++i) turned[(W - 1 - i) * C + c] = weight[c * W + i];
-  HWY_DYNAMIC_DISPATCH(short_conv_backward_simd)(shape, x, turned.data(), dy, dx, sums.data(), totals.data());
+  HWY_DYNAMIC_DISPATCH(short_conv_backward_simd)
+  (shape, x, taps_of(shape, weight, false).data(), taps_of(shape, weight, true).data(), bias, dy, to.dx, totals.data());
   for (std::size_t c = 0; c < C; ++c) {
-    for (std::size_t i = 0; i < W; ++i) dweight[c * W + i] = static_cast<float>(totals[i * C + c]);
-    if (dbias) dbias[c] = static_cast<float>(totals[W * C + c]);
+    for (std::size_t i = 0; i < W; ++i) to.dweight[c * W + i] = static_cast<float>(totals[i * C + c]);
+    if (to.dbias) to.dbias[c] = static_cast<float>(totals[W * C + c]);
   }
 }
 

@@ -36,7 +36,7 @@ class HeadPass {
   HeadPass(const SoftmaxHead& in, bool keeps_all)
       : in_(in),
         blocks_((in.V + kHeadClasses - 1) / kHeadClasses),
-        width_((in.R + kPanelColumns - 1) / kPanelColumns * kPanelColumns),
+        width_(whole_vectors(in.R)),
         pitch_(spread(width_)),
         keeps_all_(keeps_all),
         z_(aligned_floats((keeps_all ? blocks_ : 1) * kHeadClasses * pitch_)),
@@ -76,7 +76,7 @@ class HeadPass {
       multiply({block(b), pitch_, 1}, classes(b), scaled, to.dweight + first * in_.D, in_.D, true);
       weights.pack(in_.weight + first * in_.D, in_.D, classes(b));
       for (std::size_t r = 0; r < width_; r += kPanelColumns)
-        weights.multiply({kZeros, block(b) + r, pitch_}, product.get() + r, width_, kPanelColumns);
+        weights.multiply({kZeros, block(b) + r, pitch_}, product.get() + r, width_, width_ - r);
       add_scaled_columns(product.get(), share, dh.get());
       if (to.dbias) add_row_sums(b, to.dbias + first);
     }
@@ -166,8 +166,8 @@ class HeadPass {
         share_[i + r] = relative[r];
       }
     }
-    for (double& sum : sums)
-      if (!std::isfinite(sum) || std::isinf(maxima[&sum - sums])) sum = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t r = 0; r < kMatmulLanes; ++r)
+      if (!std::isfinite(sums[r]) || std::isinf(maxima[r])) sums[r] = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t b = 0; b < blocks_; ++b)
       for (std::size_t r = 0; r < kMatmulLanes; ++r) {
         float& share = share_[b * width_ + first + r];
@@ -228,7 +228,7 @@ class HeadPass {
   }
 
   const SoftmaxHead& in_;
-  std::size_t blocks_, width_, pitch_;
+  std::size_t blocks_, width_, pitch_;  // width_: rows, filled up to whole vectors
   bool keeps_all_;
   hwy::AlignedFreeUniquePtr<float[]> z_;  // [blocks, kHeadClasses, pitch_]
   // [blocks, width_]: a block's maxima, the sums of its exponentials and later the factors to their probabilities.

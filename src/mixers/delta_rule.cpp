@@ -42,7 +42,8 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const Inputs in = inputs(x, [](const DepthwiseConv& conv, int, const torch::Tensor& y) { return conv.forward(y); });
+    const Inputs in = inputs(
+        x, [](const DepthwiseConv& conv, int, const torch::Tensor& y, ConvEnd end) { return conv.forward(y, end); });
     return output(x, delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2"));
   }
 
@@ -59,8 +60,8 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor token = x.unsqueeze(1);
-    const Inputs in = inputs(token, [&](const DepthwiseConv& conv, int i, const torch::Tensor& y) {
-      return conv.step(state.tensors[static_cast<std::size_t>(1 + i)], y.squeeze(1)).unsqueeze(1);
+    const Inputs in = inputs(token, [&](const DepthwiseConv& conv, int i, const torch::Tensor& y, ConvEnd end) {
+      return conv.step(state.tensors[static_cast<std::size_t>(1 + i)], y.squeeze(1), end).unsqueeze(1);
     });
     const auto first = [](const torch::Tensor& y) { return y.defined() ? y.select(1, 0) : y; };
     const torch::Tensor o = delta_rule_step(state.tensors[0], first(in.q), first(in.k), first(in.v), first(in.beta),
@@ -92,13 +93,17 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
   Inputs inputs(const torch::Tensor& x, ApplyConv apply_conv) {
     std::array<torch::Tensor, 3> streams;
     for (int i = 0; i < 3; ++i) {
-      streams[i] = proj_[i]->forward(x);
-      if (conv_[i]) streams[i] = apply_conv(*conv_[i], i, streams[i]);
+      const torch::Tensor y = proj_[i]->forward(x);
+      const bool silu = i == 2 || rule_.activation == "silu";
+      if (conv_[i])
+        streams[i] = apply_conv(*conv_[i], i, y, silu ? ConvEnd::silu : ConvEnd::plain);
+      else
+        streams[i] = silu ? torch::silu(y) : y;
     }
     Inputs in;
     in.q = repeat_heads(query_key(streams[0].unflatten(2, {s_.heads, s_.key_size})));
     in.k = repeat_heads(query_key(streams[1].unflatten(2, {s_.householders, s_.heads, s_.key_size})));
-    in.v = torch::silu(streams[2]).unflatten(2, {s_.householders, s_.value_heads, s_.value_size});
+    in.v = streams[2].unflatten(2, {s_.householders, s_.value_heads, s_.value_size});
     if (s_.beta) {
       in.beta = torch::sigmoid(b_proj_->forward(x));
       if (s_.double_beta) in.beta = 2.0 * in.beta;
@@ -111,16 +116,15 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     return in;
   }
 
-  // The activation, and the normalisation that the recurrence does not do itself.
+  // The activation unless it is SiLU, which follows the convolution, and the normalisation that the recurrence does not
+  // do itself.
   torch::Tensor query_key(torch::Tensor x) const {
-    if (rule_.activation == "silu")
-      x = torch::silu(x);
-    else if (rule_.activation == "relu")
+    if (rule_.activation == "relu")
       x = torch::relu(x);
     else if (rule_.activation == "elu")
       x = torch::elu(x) + 1.0;
     else
-      check(rule_.activation == "identity", "activation of the schema");
+      check(rule_.activation == "silu" || rule_.activation == "identity", "activation of the schema");
     return rule_.norm == "sum" ? x / x.sum(-1, true) : x;
   }
 

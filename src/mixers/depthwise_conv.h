@@ -1,6 +1,6 @@
 // A depthwise convolution along the sequence, in the layout of PyTorch's Conv1d.
 //
-//   y[t, c] = bias[c] + sum_j weight[c, 0, W-1-j] * x[t - j + ahead, c],  x = 0 outside [0, L)
+//   y[t, c] = bias[c] + sum_j weight[c, 0, W-1-j] * x[t - j + ahead, c],  x = 0 outside [0, L), or the SiLU of that
 // ahead = 0 (causal) or (W - 1) / 2 (centred). The last tap multiplies the newest token.
 #pragma once
 
@@ -9,13 +9,16 @@
 
 namespace mneme {
 
+// What is done to the sum.
+enum class ConvEnd { plain, silu };
+
 class DepthwiseConv : public torch::nn::Module, public SelfInitialised {
  public:
   DepthwiseConv(std::int64_t channels, std::int64_t taps, bool bias, std::int64_t ahead = 0);
 
-  torch::Tensor forward(const torch::Tensor& x) const;  // [B, L, C]
+  torch::Tensor forward(const torch::Tensor& x, ConvEnd end = ConvEnd::plain) const;  // [B, L, C]
   // One token: `window` [B, W-1, C] holds the past inputs and is moved on. Causal only.
-  torch::Tensor step(torch::Tensor& window, const torch::Tensor& x) const;  // [B, C]
+  torch::Tensor step(torch::Tensor& window, const torch::Tensor& x, ConvEnd end = ConvEnd::plain) const;  // [B, C]
   torch::Tensor initial_window(std::int64_t batch) const;
 
   // For a reader that a constant added to all of y does not change, as keys under a softmax: the gradient of the

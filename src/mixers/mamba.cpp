@@ -52,8 +52,7 @@ class Mamba : public Mixer, public SelfInitialised {
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
     auto [u, z] = streams(x);
-    if (conv1d_) u = conv1d_->forward(u);
-    u = torch::silu(u);
+    u = conv1d_ ? conv1d_->forward(u, ConvEnd::silu) : torch::silu(u);
     const auto [pre, Bm, Cm] = selection(u);
     return out_proj_->forward(selective_scan(u, pre, A(), Bm, Cm, skip_, z));
   }
@@ -70,8 +69,7 @@ class Mamba : public Mixer, public SelfInitialised {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     auto [u, z] = streams(x);
-    if (conv1d_) u = conv1d_->step(state.tensors[1], u);
-    u = torch::silu(u);
+    u = conv1d_ ? conv1d_->step(state.tensors[1], u, ConvEnd::silu) : torch::silu(u);
     const auto [pre, Bm, Cm] = selection(u);
     return out_proj_->forward(selective_scan_step(state.tensors[0], u, pre, A(), Bm, Cm, skip_, z));
   }

@@ -33,7 +33,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
     const auto [z, convolved, dt] = projected(x);
-    const auto [q, k, u] = streams(conv1d_->forward(convolved));
+    const auto [q, k, u] = streams(conv1d_->forward(convolved, ConvEnd::silu));
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
     return output(gated_scan(q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
   }
@@ -48,7 +48,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [z, convolved, dt] = projected(x);
-    const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved));
+    const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved, ConvEnd::silu));
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);
     return output(gated_scan_step(state.tensors[0], q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
   }
@@ -73,7 +73,7 @@ class Mamba2 : public Mixer, public SelfInitialised {
   // C as queries and B as keys [.., G, N], the inputs [.., H, P].
   std::array<torch::Tensor, 3> streams(const torch::Tensor& convolved) const {
     const std::int64_t shared = w_.groups * w_.state;
-    const auto parts = torch::silu(convolved).split_with_sizes({w_.inner, shared, shared}, -1);
+    const auto parts = convolved.split_with_sizes({w_.inner, shared, shared}, -1);
     return {parts[2].unflatten(-1, {w_.groups, w_.state}), parts[1].unflatten(-1, {w_.groups, w_.state}),
             parts[0].unflatten(-1, {w_.heads, w_.head})};
   }

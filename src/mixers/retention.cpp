@@ -49,8 +49,8 @@ class Retention : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [q, k, v] =
-        streams(x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in); });
+    const auto [q, k, v] = streams(
+        x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in, ConvEnd::silu); });
     return output(gated_scan(positioned(q), positioned(k), v, log_decay(x)), x);
   }
 
@@ -68,7 +68,7 @@ class Retention : public Mixer {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [q, k, v] = streams(x, [&](const DepthwiseConv& conv, int s, const torch::Tensor& in) {
-      return conv.step(state.tensors[static_cast<std::size_t>(s) + 1], in);
+      return conv.step(state.tensors[static_cast<std::size_t>(s) + 1], in, ConvEnd::silu);
     });
     state.tensors[0] = aged(state.tensors[0]);
     return output(gated_scan_step(state.tensors[0], q, k, v, log_decay(x)), x);
@@ -97,7 +97,7 @@ class Retention : public Mixer {
     std::array<torch::Tensor, 3> result;
     for (int s = 0; s < 3; ++s) {
       torch::Tensor y = proj_[s]->forward(x);
-      if (conv_[s]) y = torch::silu(apply_conv(*conv_[s], s, y));
+      if (conv_[s]) y = apply_conv(*conv_[s], s, y);
       if (s < 2) y = activate(feature_map_, y);
       result[s] = heads(y, s < 2 ? widths_.head_key() : widths_.head_value());
     }
