@@ -40,7 +40,7 @@ HWY_INLINE V decay_exp(D d, V x) {
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
-  const V one = hn::Set(d, 1.0F), e = hn::Exp(d, hn::Neg(hn::Abs(x)));
+  const V one = hn::Set(d, 1.0F), e = decay_exp(d, hn::Neg(hn::Abs(x)));
   const V above = hn::Div(one, hn::Add(one, e));
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(e, above), above);
 }
