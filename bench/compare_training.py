@@ -26,8 +26,8 @@ TOKENS_OF_A_SCAN = 4096
 WHOLE = ("1:1", "1:2", "2:1")
 
 
-def batch_of(mixer, length):
-    return TOKENS.get(mixer, TOKENS_OF_A_SCAN) // length
+def batch_of(options, mixer, length):
+    return (options.tokens or TOKENS.get(mixer, TOKENS_OF_A_SCAN)) // length
 
 
 def mneme_command(options, row, *more):
@@ -92,6 +92,7 @@ def arguments():
     parser.add_argument("--widths", default="64,128,256")
     parser.add_argument("--tasks", default="64/4,256/16,512/64", help="MQAR: length/pairs")
     parser.add_argument("--grid", action="store_true", help="every width with every task: hours")
+    parser.add_argument("--tokens", type=int, help="of a batch (default: 32768, and 4096 for plain scans)")
     parser.add_argument("--logits", default="full,gathered")
     parser.add_argument("--one-thread", dest="whole", action="store_false", help="do not measure the whole machine")
     parser.add_argument("--json", action="store_true")
@@ -111,7 +112,7 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as directory:
         for mixer, width, task in itertools.product(mixers, widths, tasks):
-            row = {"mixer": mixer, "width": int(width), "task": task, "batch": batch_of(mixer, int(task.split("/")[0]))}
+            row = {"mixer": mixer, "width": int(width), "task": task, "batch": batch_of(options, mixer, int(task.split("/")[0]))}
             rows.append(compare(options, row, pathlib.Path(directory) / "case.safetensors"))
             if not options.json:
                 print_row(rows[-1])

@@ -16,16 +16,16 @@ std::int64_t state(const MixerContext& context, const Options& options) {
   return 2 * D * context.length + conv_streams(options) * (W - 1) * D;
 }
 
-// Keys and values of all tokens; queries, scores and outputs of the asked ones, taken to be spread evenly.
-double asked_flops(const MixerContext& context, const Options& options, double asked) {
+// A query, its scores and its output. Only the causal half of the scores is useful work.
+double output_flops(const MixerContext& context, const Options&) {
   const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
-  const double convolutions = 2.0 * L * D * static_cast<double>(conv_streams(options) * options.integer("conv_kernel"));
-  // Only the causal half of the scores is useful work.
-  return 4.0 * (L + asked) * D * D + 2.0 * D * asked * (L + 1.0) + convolutions;
+  return 4.0 * D * D + 2.0 * D * (L + 1.0);
 }
 
 double flops(const MixerContext& context, const Options& options) {
-  return asked_flops(context, options, static_cast<double>(context.length));
+  const auto D = static_cast<double>(context.width), L = static_cast<double>(context.length);
+  const double convolutions = 2.0 * D * static_cast<double>(conv_streams(options) * options.integer("conv_kernel"));
+  return L * (4.0 * D * D + output_flops(context, options) + convolutions);
 }
 
 bool knows_order(const Options& options) {
@@ -83,7 +83,7 @@ MixerEntry attention_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate,
-      .asked_flops = asked_flops,
+      .output_flops = output_flops,
   };
 }
 

@@ -19,6 +19,11 @@ double flops(const MixerContext& context, const Options& options) {
          (2.0 * static_cast<double>(parameters(context, options)) + 4.0 * static_cast<double>(state(context, options)));
 }
 
+// The output projection.
+double output_flops(const MixerContext& context, const Options&) {
+  return 2.0 * static_cast<double>(context.width * context.width);
+}
+
 bool knows_order(const Options&) { return false; }
 bool causal(const Options&) { return true; }
 
@@ -57,6 +62,7 @@ MixerEntry based_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate,
+      .output_flops = output_flops,
   };
 }
 

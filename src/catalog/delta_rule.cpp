@@ -33,6 +33,11 @@ double flops(const MixerContext& context, const DeltaRuleSizes& s) {
   return token * static_cast<double>(context.length);
 }
 
+// The gate and the output projection.
+double output_flops(const MixerContext& context, const DeltaRuleSizes& s) {
+  return (s.gate ? 4.0 : 2.0) * static_cast<double>(context.width * s.out_width());
+}
+
 bool always(const Options&) { return true; }
 
 template <DeltaRuleSizes (*sizes)(const MixerContext&, const Options&)>
@@ -50,6 +55,7 @@ MixerEntry entry(std::string name, std::string summary, std::string citation, Sc
       .knows_order = always,
       .causal = always,
       .validate = validate,
+      .output_flops = [](const MixerContext& c, const Options& o) { return output_flops(c, sizes(c, o)); },
   };
 }
 

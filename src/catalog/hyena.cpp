@@ -23,6 +23,11 @@ double flops(const MixerContext& context, const Options& options) {
   return L * (8.0 * D * D + 2.0 * D * taps + 2.0 * filter + 3.0 * D) + D * L * (L + 1.0);
 }
 
+// The output projection.
+double output_flops(const MixerContext& context, const Options&) {
+  return 2.0 * static_cast<double>(context.width * context.width);
+}
+
 bool always(const Options&) { return true; }
 
 void validate(const MixerContext&, const Options& options) {
@@ -62,6 +67,7 @@ MixerEntry hyena_entry() {
       .knows_order = always,
       .causal = always,
       .validate = validate,
+      .output_flops = output_flops,
   };
 }
 

@@ -26,6 +26,11 @@ double flops(const MixerContext& context, const Options& options) {
   return L * (projections + 4.0 * static_cast<double>(state(context, options)));
 }
 
+// The output projection.
+double output_flops(const MixerContext& context, const Options& options) {
+  return 2.0 * static_cast<double>(context.width * head_widths(context, options).value);
+}
+
 bool knows_order(const Options&) { return false; }
 bool causal(const Options&) { return true; }
 
@@ -58,6 +63,7 @@ MixerEntry linear_attention_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate_head_widths,
+      .output_flops = output_flops,
   };
 }
 

@@ -28,6 +28,12 @@ double flops(const MixerContext& context, const Options& options) {
   return L * (2.0 * ((streams + 1.0) * E * D + E * (R + 2.0 * N) + E * R) + conv + 7.0 * E * N);
 }
 
+// The gate and the output projection.
+double output_flops(const MixerContext& context, const Options& options) {
+  const std::int64_t D = context.width, E = options.integer("expand") * D;
+  return (options.flag("gate") ? 4.0 : 2.0) * static_cast<double>(E * D);
+}
+
 bool knows_order(const Options&) { return true; }
 bool causal(const Options&) { return true; }
 
@@ -76,6 +82,7 @@ MixerEntry entry(bool whole) {
       .knows_order = knows_order,
       .causal = causal,
       .validate = whole ? validate : validate_s6,
+      .output_flops = output_flops,
   };
 }
 

@@ -27,6 +27,11 @@ double flops(const MixerContext& context, const Options& options) {
   return static_cast<double>(context.length) * (projections + conv + 5.0 * E * static_cast<double>(w.state));
 }
 
+// The gate and the output projection.
+double output_flops(const MixerContext& context, const Options& options) {
+  return 4.0 * static_cast<double>(context.width * mamba2_widths(context, options).inner);
+}
+
 bool knows_order(const Options&) { return true; }
 bool causal(const Options&) { return true; }
 
@@ -79,6 +84,7 @@ MixerEntry mamba2_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate,
+      .output_flops = output_flops,
   };
 }
 

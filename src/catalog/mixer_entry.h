@@ -41,8 +41,8 @@ struct MixerEntry {
   bool (*causal)(const Options&);
   // Rejects options that do not fit each other or the context.
   void (*validate)(const MixerContext&, const Options&);
-  // As flops, if only `asked` of the outputs are needed; nullptr: no less.
-  double (*asked_flops)(const MixerContext&, const Options&, double asked) = nullptr;
+  // Of flops, those of a token that nothing but its own output needs; nullptr: none.
+  double (*output_flops)(const MixerContext&, const Options&) = nullptr;
 };
 
 // Mixers along the sequence, and mixers along the channels ("state mixers": mlp, glu, identity).

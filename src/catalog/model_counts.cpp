@@ -39,9 +39,10 @@ bool only_asked_matter(const RunConfig& run, std::int64_t layer) {
 
 double mixer_flops(const RunConfig& run, std::int64_t layer) {
   const MixerConfig& mixer = run.mixer(layer);
-  if (only_asked_matter(run, layer) && mixer.entry->asked_flops)
-    return mixer.entry->asked_flops(run.context(layer), mixer.options, run.shape.asked);
-  return mixer.entry->flops(run.context(layer), mixer.options);
+  const double flops = mixer.entry->flops(run.context(layer), mixer.options);
+  if (!only_asked_matter(run, layer) || !mixer.entry->output_flops) return flops;
+  const double not_asked = static_cast<double>(run.shape.length) - run.shape.asked;
+  return flops - not_asked * mixer.entry->output_flops(run.context(layer), mixer.options);
 }
 
 double state_mixer_flops(const RunConfig& run, std::int64_t layer) {

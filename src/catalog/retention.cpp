@@ -51,6 +51,12 @@ double gla_flops(const MixerContext& context, const Options& options) {
          2.0 * rank * static_cast<double>(context.length) * (static_cast<double>(context.width) + decays);
 }
 
+// The gate and the output projection.
+double output_flops(const MixerContext& context, const Options& options) {
+  const double values = options.flag("use_output_gate") ? 2.0 : 1.0;
+  return 2.0 * values * static_cast<double>(context.width * head_widths(context, options).value);
+}
+
 bool knows_order(const Options&) { return true; }
 bool causal(const Options&) { return true; }
 
@@ -109,6 +115,7 @@ MixerEntry retnet_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate_retnet,
+      .output_flops = output_flops,
   };
 }
 
@@ -130,6 +137,7 @@ MixerEntry gla_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate,
+      .output_flops = output_flops,
   };
 }
 

@@ -54,6 +54,8 @@ MixerEntry rwkv4_entry() {
       .knows_order = always,
       .causal = always,
       .validate = anything,
+      // The receptance and the output projection.
+      .output_flops = [](const MixerContext& c, const Options&) { return 4.0 * square(c); },
   };
 }
 

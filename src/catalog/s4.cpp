@@ -33,6 +33,11 @@ double convolution_and_output(const MixerContext& context, const Options&) {
   return D * L * (L + 1.0) + 4.0 * L * D * D;
 }
 
+// The output map; H3's queries and output projection are as much.
+double output_flops(const MixerContext& context, const Options&) {
+  return 4.0 * static_cast<double>(context.width * context.width);
+}
+
 }  // namespace
 
 MixerEntry s4d_entry() {
@@ -63,6 +68,7 @@ MixerEntry s4d_entry() {
             even_state(context, options);
             ordered_steps(options);
           },
+      .output_flops = output_flops,
   };
 }
 
@@ -157,6 +163,7 @@ MixerEntry h3_entry() {
             if (context.width % options.integer("head_dim") != 0)
               options.reject("head_dim", "a divisor of the width " + std::to_string(context.width));
           },
+      .output_flops = output_flops,
   };
 }
 

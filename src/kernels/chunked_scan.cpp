@@ -67,11 +67,13 @@ float dot(const float* a, const float* b, std::size_t count) {
   return total;
 }
 
-// The decays of one head in one chunk.
+// The decays of one head in one chunk, and the weights of its values.
 struct ChunkDecay {
   std::size_t steps = 0;
   alignas(64) float since_start[kChunk] = {};       // exp(l[t])
   alignas(64) float to_end[kChunk] = {};            // exp(l[end] - l[t])
+  alignas(64) float weight[kChunk] = {};            // w[t]
+  alignas(64) float weighted_to_end[kChunk] = {};   // to_end times weight
   alignas(64) float between[kChunk * kChunk] = {};  // exp(l[t] - l[s]) for s <= t, else 0
 
   float whole() const { return since_start[steps - 1]; }
@@ -84,11 +86,13 @@ struct ChunkDecay {
     for (std::size_t t = 0; t < steps; ++t) {
       sum += in.decay == Decay::none ? 0.0F : in.decay == Decay::constant ? in.g.data[h] : in.g[first + t][h];
       l[t] = sum;
+      weight[t] = in.weight(first + t, h);
     }
     for (std::size_t t = 0; t < kChunk; t += kMatmulLanes) {
       const auto here = hn::Load(d, l + t);
       hn::Store(decay_exp(d, here), d, since_start + t);
       hn::Store(decay_exp(d, hn::Sub(hn::Set(d, sum), here)), d, to_end + t);
+      hn::Store(hn::Mul(hn::Load(d, to_end + t), hn::Load(d, weight + t)), d, weighted_to_end + t);
     }
     for (std::size_t t = 0; t < steps; ++t)
       for (std::size_t s = 0; s < kChunk; s += kMatmulLanes) {
@@ -147,6 +151,7 @@ void forward_head(const Tokens& tokens, std::size_t group, std::size_t h, Forwar
   scale_rows(o, row, work.decay.since_start, tokens.steps, in.V, o, row);
   multiply_elements(work.raw.values, work.decay.between, tokens.steps * kChunk, work.weighted.values);
   work.values.pack(tokens.values(h), in.v.stride);
+  if (in.w.data) work.values.scale_rows(work.decay.weight);
   multiply({work.weighted.values, kChunk, 1}, tokens.steps, work.values, o, row, true);
 
   S.scale(work.decay.whole());
@@ -192,9 +197,18 @@ void decay_gradient(const Tokens& tokens, std::size_t group, std::size_t h, Back
       hn::StoreU(sum, d, given + s);
     });
     dl[t] = dot(raw, gradient, kChunk) + dot(tokens.queries(group) + t * in.q.stride, work.dq.get() + t * in.K, in.K) -
-            dot(tokens.values(h) + t * in.v.stride, dv + t * in.H * in.V, in.V);
+            work.decay.weight[t] * dot(tokens.values(h) + t * in.v.stride, dv + t * in.H * in.V, in.V);
   }
   for (std::size_t t = 0; t < tokens.steps; ++t) dl[t] -= given[t];
+}
+
+// Gradients of weighted values -> those of values and weights.
+void weight_gradient(const Tokens& tokens, std::size_t h, const ChunkDecay& decay, float* dv, float* dw) {
+  const GatedScanInput& in = tokens.in;
+  for (std::size_t t = 0; t < tokens.steps; ++t, dv += in.H * in.V) {
+    dw[(tokens.first + t) * in.H + h] = dot(tokens.values(h) + t * in.v.stride, dv, in.V);
+    scale(dv, decay.weight[t], in.V, dv);
+  }
 }
 
 // S is the state before the chunk, `next` the one behind it (nullptr: none follows), dS [K, V] the gradient of that
@@ -212,7 +226,7 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
   multiply({tokens.keys(group), in.k.stride, 1}, tokens.steps, work.state, dv, row);
   scale_rows(dv, row, work.decay.to_end, tokens.steps, in.V, dv, row);
   work.state_columns.pack_transposed(dS, in.V);
-  scale_rows(tokens.values(h), in.v.stride, work.decay.to_end, tokens.steps, in.V, work.scaled.get(), in.V);
+  scale_rows(tokens.values(h), in.v.stride, work.decay.weighted_to_end, tokens.steps, in.V, work.scaled.get(), in.V);
   multiply({work.scaled.get(), in.V, 1}, tokens.steps, work.state_columns, dk, key_row, true);
 
   // What reaches the queries through the state before it.
@@ -227,6 +241,11 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
     multiply_panel({d_o, row, 1}, tokens.steps, work.values.panel(s), in.V, work.gradient.values + s, kChunk, false,
                    std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
   multiply_elements(work.gradient.values, work.decay.between, tokens.steps * kChunk, work.gradient.values);
+  if (in.w.data)
+    for (std::size_t t = 0; t < tokens.steps; ++t) {
+      float* scores = work.gradient.values + t * kChunk;
+      multiply_elements(scores, work.decay.weight, kChunk, scores);
+    }
   add_elements(work.gradient.values, tokens.steps * kChunk, work.all_gradients.values);
   if (in.decay == Decay::head) {
     float dl[kChunk];
@@ -238,6 +257,7 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
   multiply_elements(work.raw.values, work.decay.between, tokens.steps * kChunk, work.weighted.values);
   work.d_o.pack(d_o, row);
   multiply({work.weighted.values, 1, kChunk}, tokens.steps, work.d_o, dv, row, true);
+  if (in.w.data) weight_gradient(tokens, h, work.decay, dv, out.dw);
 
   // The gradient of the state before the chunk.
   scale(dS, work.decay.whole(), in.K * in.V, dS);

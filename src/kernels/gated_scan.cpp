@@ -38,13 +38,16 @@ struct HeadRows {
     for (std::size_t t = 0; t < steps; ++t) {
       std::memcpy(q + t * Kp, in.q[first + t] + group, in.K * sizeof(float));
       std::memcpy(k + t * Kp, in.k[first + t] + group, in.K * sizeof(float));
-      std::memcpy(v + t * Vp, in.v[first + t] + h * in.V, in.V * sizeof(float));
+      const float *value = in.v[first + t] + h * in.V, weight = in.weight(first + t, h);
+      float* to = v + t * Vp;
+      for (std::size_t j = 0; j < in.V; ++j) to[j] = weight * value[j];
       load_decay(in, h, group, first + t, a + t * Kp);
     }
   }
 
   std::size_t Kp, Vp;
-  AlignedFloats q, k, a, v, o;  // a = exp(g); o holds outputs, or their gradient in the backward pass
+  AlignedFloats q, k, a, v,
+      o;  // a = exp(g); v times its weight; o holds outputs, or their gradient in the backward pass
 
  private:
   void load_decay(const GatedScanInput& in, std::size_t h, std::size_t group, std::size_t row, float* to) {
@@ -232,13 +235,25 @@ void add_row(float* to, const float* from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
+// From that of a weighted value.
+void store_value_gradient(const GatedScanInput& in, std::size_t row, std::size_t h, const float* weighted,
+                          const GatedScanGradients& out) {
+  const float *v = in.v[row] + h * in.V, weight = in.weight(row, h);
+  float *dv = out.dv + (row * in.H + h) * in.V, sum = 0;
+  for (std::size_t j = 0; j < in.V; ++j) {
+    sum += weighted[j] * v[j];
+    dv[j] = weight * weighted[j];
+  }
+  if (in.w.data) out.dw[row * in.H + h] = sum;
+}
+
 void store_gradients(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work, const GatedScanGradients& out,
                      std::size_t h, std::size_t first, std::size_t steps) {
   for (std::size_t t = 0; t < steps; ++t) {
-    const std::size_t row = first + t, key = (row * in.G + h / (in.H / in.G)) * in.K, value = (row * in.H + h) * in.V;
+    const std::size_t row = first + t, key = (row * in.G + h / (in.H / in.G)) * in.K;
     add_row(out.dq + key, work.dq + t * rows.Kp, in.K);
     add_row(out.dk + key, work.dk + t * rows.Kp, in.K);
-    std::memcpy(out.dv + value, work.dv + t * rows.Vp, in.V * sizeof(float));
+    store_value_gradient(in, row, h, work.dv + t * rows.Vp, out);
     if (in.decay == Decay::channel) add_row(out.dg + key, work.dg + t * rows.Kp, in.K);
     if (in.decay != Decay::head) continue;
     float sum = 0;

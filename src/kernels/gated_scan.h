@@ -1,13 +1,14 @@
 // gated_scan: the matrix state of linear attention, with decay.
 //
-//   S[t] = diag(exp(g[t])) S[t-1] + k[t] v[t]^T,   o[t] = S[t]^T q[t],   S is [K, V], S[-1] = 0
+//   S[t] = diag(exp(g[t])) S[t-1] + w[t] k[t] v[t]^T,   o[t] = S[t]^T q[t],   S is [K, V], S[-1] = 0
 // for each sequence and head. q, k are [B, L, G, K], v and o [B, L, H, V]; G divides H and head h reads the queries
 // and keys of group h / (H / G). The log decay g is <= 0 and one of
 //   none      g = 0                        (linear attention)
 //   constant  [H]                          (RetNet); it has no gradient
 //   head      [B, L, H], for all keys      (Mamba-2)
 //   channel   [B, L, G, K]                 (GLA)
-// float32. Tokens of q, k, v, g may stand apart (stride in floats); everything else is contiguous. Outputs are
+// The weights w are [B, L, H] (Mamba-2's step sizes), or there are none: 1.
+// float32. Tokens of q, k, v, g, w may stand apart (stride in floats); everything else is contiguous. Outputs are
 // overwritten and must not alias inputs.
 //
 // Every sum has a fixed order, and o[t] depends on tokens up to t only, to the bit. The backward pass
@@ -29,12 +30,16 @@ struct GatedScanInput {
   Rows q, k, v;
   Decay decay;
   Rows g;
+  Rows w = {};
+
+  float weight(std::size_t token, std::size_t h) const { return w.data ? w[token][h] : 1.0F; }
 };
 
 struct GatedScanGradients {
-  float *dq, *dk;  // [B, L, G, K]
-  float* dv;       // [B, L, H, V]
-  float* dg;       // as g; unused if it is none or constant
+  float *dq, *dk;       // [B, L, G, K]
+  float* dv;            // [B, L, H, V]
+  float* dg;            // as g; unused if it is none or constant
+  float* dw = nullptr;  // [B, L, H]; unused if there are no weights
 };
 
 // Floats of `checkpoints`; their layout is the kernel's own.

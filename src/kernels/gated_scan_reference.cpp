@@ -26,7 +26,7 @@ std::vector<double> states(const GatedScanInput& in, std::size_t b, std::size_t 
     for (std::size_t i = 0; i < in.K; ++i)
       for (std::size_t j = 0; j < in.V; ++j)
         S[(t + 1) * size + i * in.V + j] =
-            decay_of(in, row, h, i) * S[t * size + i * in.V + j] + static_cast<double>(k[i]) * v[j];
+            decay_of(in, row, h, i) * S[t * size + i * in.V + j] + static_cast<double>(k[i]) * v[j] * in.weight(row, h);
   }
   return S;
 }
@@ -63,6 +63,8 @@ void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, c
         const float *q = in.q[row] + group * in.K, *k = in.k[row] + group * in.K, *v = in.v[row] + h * in.V;
         const float* grad = d_o + (row * in.H + h) * in.V;
         std::vector<double> dv(in.V, 0.0);
+        const double w = in.weight(row, h);
+        double dw = 0;
         for (std::size_t i = 0; i < in.K; ++i) {
           const std::size_t key = (row * in.G + group) * in.K + i;
           const double a = decay_of(in, row, h, i);
@@ -71,8 +73,9 @@ void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, c
             const std::size_t at = i * in.V + j;
             dq[key] += S[(t + 1) * size + at] * grad[j];
             dS[at] += static_cast<double>(q[i]) * grad[j];
-            dk[key] += dS[at] * v[j];
-            dv[j] += dS[at] * k[i];
+            dk[key] += dS[at] * v[j] * w;
+            dv[j] += dS[at] * k[i] * w;
+            dw += dS[at] * k[i] * v[j];
             dS[at] *= a;
             dg += dS[at] * S[t * size + at];
           }
@@ -80,6 +83,7 @@ void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, c
           dhead[row * in.H + h] += dg;
         }
         for (std::size_t j = 0; j < in.V; ++j) out.dv[(row * in.H + h) * in.V + j] = static_cast<float>(dv[j]);
+        if (in.w.data) out.dw[row * in.H + h] = static_cast<float>(dw);
       }
     }
   for (std::size_t i = 0; i < dq.size(); ++i) out.dq[i] = static_cast<float>(dq[i]);

@@ -104,6 +104,14 @@ HWY_INLINE void transpose_square(const float* from, std::size_t from_stride, flo
 #elif HWY_TARGET == HWY_SCALAR
   (void)from_stride, (void)stride, (void)d;
   *to = *from;
+#elif HWY_TARGET == HWY_AVX2
+  hn::Vec<MatmulFloats> above[4], below[4];
+  transpose_in_blocks(from, from_stride, above);
+  transpose_in_blocks(from + 4 * from_stride, from_stride, below);
+  for (std::size_t c = 0; c < 4; ++c) {
+    hn::StoreU(hn::ConcatLowerLower(d, below[c], above[c]), d, to + c * stride);
+    hn::StoreU(hn::ConcatUpperUpper(d, below[c], above[c]), d, to + (c + 4) * stride);
+  }
 #else
   HWY_ALIGN float blocks[4 * kMatmulLanes];
   for (std::size_t i = 0; i < kMatmulLanes; i += 4) {

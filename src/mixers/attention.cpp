@@ -56,8 +56,8 @@ class Attention : public Mixer {
       q = select_rows(qkv[0], rows);
       kv = torch::cat({qkv[1], qkv[2]}, 2);
     } else {
-      q = project(select_rows(x, rows), 0, D_);
-      kv = project(x, D_, 2 * D_);
+      q = Wqkv_->part(select_rows(x, rows), 0, D_);
+      kv = Wqkv_->part(x, D_, 2 * D_);
     }
     return out_proj_->forward(causal_attention_of_rows(q, kv, rows, H_));
   }
@@ -118,12 +118,6 @@ class Attention : public Mixer {
     return turned;
   }
 
-  // Outputs [first, first + count) of Wqkv.
-  torch::Tensor project(const torch::Tensor& x, std::int64_t first, std::int64_t count) const {
-    const torch::Tensor bias = Wqkv_->bias.defined() ? Wqkv_->bias.narrow(0, first, count) : torch::Tensor();
-    return linear_map(x, Wqkv_->weight.narrow(0, first, count), bias);
-  }
-
   static torch::Tensor whole_sequence(const DepthwiseConv& conv, const torch::Tensor& in) { return conv.forward(in); }
 
   // q, k, v as [B, L, D] each.
@@ -139,7 +133,7 @@ class Attention : public Mixer {
       return result;
     }
     std::array<torch::Tensor, 3> result;
-    for (int s = 0; s < 3; ++s) result[s] = project(conv_[s] ? apply_conv(*conv_[s], x) : x, s * D_, D_);
+    for (int s = 0; s < 3; ++s) result[s] = Wqkv_->part(conv_[s] ? apply_conv(*conv_[s], x) : x, s * D_, D_);
     return result;
   }
 

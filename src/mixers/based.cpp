@@ -23,14 +23,10 @@ class Based : public Mixer {
     proj_o_ = linear("proj_o", D_);
   }
 
-  // Values are weighted relative to the first token's, which is added back: the average of few values then has few
-  // digits to lose, and the gradient of the weights is exactly zero where there is nothing to choose from.
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const std::int64_t dv = D_ / H_;
-    const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);
-    const torch::Tensor o = gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
-    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;
-    return proj_o_->forward((o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2));
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return proj_o_->forward(averages(x)); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    return proj_o_->forward(select_rows(averages(x), rows));
   }
 
   bool has_step() const override { return true; }
@@ -49,6 +45,16 @@ class Based : public Mixer {
   }
 
  private:
+  // Values are weighted relative to the first token's, which is added back: the average of few values then has few
+  // digits to lose, and the gradient of the weights is exactly zero where there is nothing to choose from.
+  torch::Tensor averages(const torch::Tensor& x) {
+    const std::int64_t dv = D_ / H_;
+    const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);
+    const torch::Tensor o = gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
+    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;
+    return (o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2);
+  }
+
   torch::Tensor heads(const torch::Tensor& y) const { return y.unflatten(-1, {H_, y.size(-1) / H_}); }
 
   // [.., H, features]

@@ -41,10 +41,10 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     o_proj_ = add_projection("o_proj", s_.out_width(), D);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const Inputs in = inputs(
-        x, [](const DepthwiseConv& conv, int, const torch::Tensor& y, ConvEnd end) { return conv.forward(y, end); });
-    return output(x, delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2"));
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    return mix(x, Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -84,6 +84,13 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
   struct Inputs {
     torch::Tensor q, k, v, beta, g;  // as delta_rule wants them
   };
+
+  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+    const Inputs in = inputs(
+        x, [](const DepthwiseConv& conv, int, const torch::Tensor& y, ConvEnd end) { return conv.forward(y, end); });
+    const torch::Tensor o = delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");
+    return output(wanted.of(x), wanted.of(o));
+  }
 
   Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
     return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(false)));
@@ -132,7 +139,7 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     return s_.value_heads == s_.heads ? x : x.repeat_interleave(s_.value_heads / s_.heads, -2);
   }
 
-  // o [B, L, H, dv] -> [B, L, D]
+  // x [.., D] and o [.., H, dv] -> [.., D]
   torch::Tensor output(const torch::Tensor& x, const torch::Tensor& o) {
     return o_proj_->forward(o_norm_->heads(o, s_.gate ? g_proj_->forward(x) : torch::Tensor()));
   }

@@ -33,17 +33,20 @@ kernels::GatedScanInput kernel_input(const variable_list& x) {
           .k = rows_of(x[1]),
           .v = rows_of(v),
           .decay = decay,
-          .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g)};
+          .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g),
+          .w = rows_of(x[4])};
 }
 
 class GatedScan : public Operation<GatedScan> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const c10::optional<torch::Tensor>& decay, bool differentiable) {
+                               const torch::Tensor& v, const c10::optional<torch::Tensor>& decay,
+                               const c10::optional<torch::Tensor>& weight, bool differentiable) {
     const torch::Tensor log_decay = decay.value_or(torch::Tensor());
     const bool per_token = log_decay.defined() && log_decay.dim() > 1;
     variable_list saved = {with_even_rows(q), with_even_rows(k), with_even_rows(v),
-                           per_token ? with_even_rows(log_decay) : log_decay};
+                           per_token ? with_even_rows(log_decay) : log_decay,
+                           weight ? with_even_rows(*weight) : torch::Tensor()};
     const auto in = kernel_input(saved);
     torch::Tensor o = torch::empty(v.sizes(), v.options());
     torch::Tensor checkpoints;
@@ -60,14 +63,15 @@ class GatedScan : public Operation<GatedScan> {
     const auto in = kernel_input(saved);
     const torch::Tensor d_o = outputs[0].contiguous();
     variable_list gradients;
-    for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t i = 0; i < 5; ++i)
       gradients.push_back(saved[i].defined() ? torch::empty(saved[i].sizes(), d_o.options()) : torch::Tensor());
     const bool decays = in.decay == Decay::head || in.decay == Decay::channel;
-    kernels::gated_scan_backward(in, saved[4].data_ptr<float>(), d_o.data_ptr<float>(),
+    kernels::gated_scan_backward(in, saved[5].data_ptr<float>(), d_o.data_ptr<float>(),
                                  {.dq = gradients[0].data_ptr<float>(),
                                   .dk = gradients[1].data_ptr<float>(),
                                   .dv = gradients[2].data_ptr<float>(),
-                                  .dg = decays ? gradients[3].data_ptr<float>() : nullptr});
+                                  .dg = decays ? gradients[3].data_ptr<float>() : nullptr,
+                                  .dw = in.w.data ? gradients[4].data_ptr<float>() : nullptr});
     if (!decays) gradients[3] = torch::Tensor();
     gradients.emplace_back();
     return gradients;
@@ -88,15 +92,17 @@ torch::Tensor composed_scan(const torch::Tensor& q, const torch::Tensor& k, cons
 }  // namespace
 
 torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                         const torch::Tensor& log_decay) {
-  if (!use_kernels(v)) return composed_scan(q, k, v, log_decay);
+                         const torch::Tensor& log_decay, const torch::Tensor& weight) {
+  if (!use_kernels(v)) return composed_scan(q, k, weight.defined() ? v * weight.unsqueeze(-1) : v, log_decay);
   bool differentiable = false;
-  for (const torch::Tensor* input : {&q, &k, &v, &log_decay})
+  for (const torch::Tensor* input : {&q, &k, &v, &log_decay, &weight})
     differentiable = differentiable || (input->defined() && input->requires_grad());
   // libtorch takes an absent tensor only as an empty optional.
-  const c10::optional<torch::Tensor> decay =
-      log_decay.defined() ? c10::optional<torch::Tensor>(log_decay) : c10::nullopt;
-  return GatedScan::apply(q, k, v, decay, differentiable && torch::GradMode::is_enabled());
+  const auto optional = [](const torch::Tensor& x) {
+    return x.defined() ? c10::optional<torch::Tensor>(x) : c10::nullopt;
+  };
+  return GatedScan::apply(q, k, v, optional(log_decay), optional(weight),
+                          differentiable && torch::GradMode::is_enabled());
 }
 
 torch::Tensor gated_scan_step(torch::Tensor& S, const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,

@@ -6,9 +6,9 @@
 namespace mneme {
 
 // q, k [B, L, G, K]; v [B, L, H, V], G divides H; log_decay not positive and undefined (no decay), [H] (constant, no
-// gradient), [B, L, H] or [B, L, G, K]. Returns o [B, L, H, V].
+// gradient), [B, L, H] or [B, L, G, K]; weight, of the values, undefined (1) or [B, L, H]. Returns o [B, L, H, V].
 torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                         const torch::Tensor& log_decay);
+                         const torch::Tensor& log_decay, const torch::Tensor& weight = {});
 
 // One token of the same: S [B, H, K, V] is moved on; all others without their L.
 torch::Tensor gated_scan_step(torch::Tensor& S, const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,

@@ -108,14 +108,9 @@ class H3 : public Mixer, public SelfInitialised {
     output_linear_ = register_module("output_linear", Linear(width_, width_));
   }
 
-  Tensor forward(const Tensor& x, Pass&) override {
-    const std::int64_t B = x.size(0), L = x.size(1), taps = std::min(L, longest_);
-    const Tensor k = long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
-    const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});
-    // All e * e products of a head are convolved alike.
-    const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);
-    return read(q_proj_->forward(x), long_conv(products, kernel).view({B, L, H_, e_, e_}));
-  }
+  Tensor forward(const Tensor& x, Pass&) override { return mix(x, Positions()); }
+
+  Tensor forward_rows(const Tensor& x, const Tensor& rows, Pass&) override { return mix(x, Positions(rows)); }
 
   bool has_step() const override { return true; }
 
@@ -149,6 +144,16 @@ class H3 : public Mixer, public SelfInitialised {
   }
 
  private:
+  Tensor mix(const Tensor& x, const Positions& wanted) {
+    const std::int64_t B = x.size(0), L = x.size(1), taps = std::min(L, longest_);
+    const Tensor k = long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
+    const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});
+    // All e * e products of a head are convolved alike.
+    const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);
+    const Tensor y = long_conv(products, kernel).view({B, L, H_, e_, e_});
+    return read(q_proj_->forward(wanted.of(x)), wanted.of(y));
+  }
+
   // [..., D] and [..., D] -> [..., H, e, e]; channel = h * e + i.
   Tensor outer(const Tensor& k, const Tensor& v) const {
     return k.unflatten(-1, {H_, e_}).unsqueeze(-1) * v.unflatten(-1, {H_, e_}).unsqueeze(-2);

@@ -110,14 +110,10 @@ class Hyena : public Mixer {
     filter_fn_ = register_module("filter_fn", std::make_shared<HyenaFilter>(context, options));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const torch::Tensor u = short_filter_->forward(in_proj_->forward(x)), filter = filter_fn_->filter(x.size(1));
-    if (dropout_ == 0.0) return out_proj_->forward(gated_long_conv(u, filter, filter_fn_->skip()));
-    // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
-    const auto parts = u.chunk(3, 2);
-    const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);
-    const torch::Tensor y = torch::addcmul(long_conv(v, filter), v, filter_fn_->skip());
-    return out_proj_->forward(y * parts[1]);
+  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override { return out_proj_->forward(convolved(x, pass)); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) override {
+    return out_proj_->forward(select_rows(convolved(x, pass), rows));
   }
 
   bool has_step() const override { return true; }
@@ -143,6 +139,16 @@ class Hyena : public Mixer {
   }
 
  private:
+  // All but the output projection.
+  torch::Tensor convolved(const torch::Tensor& x, Pass& pass) {
+    const torch::Tensor u = short_filter_->forward(in_proj_->forward(x)), filter = filter_fn_->filter(x.size(1));
+    if (dropout_ == 0.0) return gated_long_conv(u, filter, filter_fn_->skip());
+    // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
+    const auto parts = u.chunk(3, 2);
+    const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);
+    return torch::addcmul(long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
+  }
+
   std::int64_t D_;
   double dropout_;
   Linear in_proj_{nullptr}, out_proj_{nullptr};

@@ -15,6 +15,11 @@ class LinearImpl : public torch::nn::LinearImpl {
  public:
   using torch::nn::LinearImpl::LinearImpl;
   torch::Tensor forward(const torch::Tensor& x) const { return linear_map(x, weight, bias); }
+  // Outputs [first, first + count) alone.
+  torch::Tensor part(const torch::Tensor& x, std::int64_t first, std::int64_t count) const {
+    return linear_map(x, weight.narrow(0, first, count),
+                      bias.defined() ? bias.narrow(0, first, count) : torch::Tensor());
+  }
 };
 TORCH_MODULE(Linear);
 

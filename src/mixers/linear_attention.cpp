@@ -47,9 +47,10 @@ class LinearAttention : public Mixer {
                                                                 options.flag("elementwise_affine")));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [q, k, v] = streams(x);
-    return output(gated_scan(q, k, v, {}));
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    return mix(x, Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -67,6 +68,11 @@ class LinearAttention : public Mixer {
   }
 
  private:
+  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+    const auto [q, k, v] = streams(x);
+    return output(wanted.of(gated_scan(q, k, v, {})));
+  }
+
   // [.., H, dk] twice and [.., H, dv], with a value of 1 behind each if the weights are to be summed.
   std::array<torch::Tensor, 3> streams(const torch::Tensor& x) {
     const auto heads = [&](const torch::Tensor& y) {

@@ -51,10 +51,14 @@ class Mamba : public Mixer, public SelfInitialised {
   }
 
   torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    auto [u, z] = streams(x);
-    u = conv1d_ ? conv1d_->forward(u, ConvEnd::silu) : torch::silu(u);
-    const auto [pre, Bm, Cm] = selection(u);
-    return out_proj_->forward(selective_scan(u, pre, A(), Bm, Cm, skip_, z));
+    const auto [u, z] = streams(x);
+    return out_proj_->forward(scan(u, z));
+  }
+
+  // The gate and the output projection are for the asked positions alone.
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    const torch::Tensor y = select_rows(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), rows);
+    return out_proj_->forward(gate_ ? y * torch::silu(in_proj_->part(select_rows(x, rows), E_, E_)) : y);
   }
 
   bool has_step() const override { return true; }
@@ -82,6 +86,13 @@ class Mamba : public Mixer, public SelfInitialised {
 
  private:
   torch::Tensor A() const { return -torch::exp(A_log_); }
+
+  // What is behind the projection, up to the gate z, which may be undefined.
+  torch::Tensor scan(const torch::Tensor& in, const torch::Tensor& z) {
+    const torch::Tensor u = conv1d_ ? conv1d_->forward(in, ConvEnd::silu) : torch::silu(in);
+    const auto [pre, Bm, Cm] = selection(u);
+    return selective_scan(u, pre, A(), Bm, Cm, skip_, z);
+  }
 
   // x first, then z; undefined without gate.
   std::pair<torch::Tensor, torch::Tensor> streams(const torch::Tensor& x) {

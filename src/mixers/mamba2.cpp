@@ -31,11 +31,10 @@ class Mamba2 : public Mixer, public SelfInitialised {
     out_proj_ = linear("out_proj", w_.inner, D);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [z, convolved, dt] = projected(x);
-    const auto [q, k, u] = streams(conv1d_->forward(convolved, ConvEnd::silu));
-    const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
-    return output(gated_scan(q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    return mix(x, Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -62,12 +61,25 @@ class Mamba2 : public Mixer, public SelfInitialised {
   }
 
  private:
+  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+    const auto [z, convolved, dt] = projected(x, wanted);
+    const auto [q, k, u] = streams(conv1d_->forward(convolved, ConvEnd::silu));
+    const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
+    const torch::Tensor o = gated_scan(q, k, u, delta * A(), delta);
+    return output(wanted.of(o), wanted.of(u), z);
+  }
+
   torch::Tensor A() const { return -torch::exp(A_log_); }
 
-  // z first, then what is convolved, then the raw step sizes.
-  std::array<torch::Tensor, 3> projected(const torch::Tensor& x) {
-    const auto parts = in_proj_->forward(x).split_with_sizes({w_.inner, w_.convolved(), w_.heads}, -1);
-    return {parts[0], parts[1], parts[2]};
+  // z first, which is for the wanted positions, then what is convolved, then the raw step sizes.
+  std::array<torch::Tensor, 3> projected(const torch::Tensor& x, const Positions& wanted = {}) {
+    if (wanted.are_all()) {
+      const auto parts = in_proj_->forward(x).split_with_sizes({w_.inner, w_.convolved(), w_.heads}, -1);
+      return {parts[0], parts[1], parts[2]};
+    }
+    const auto parts =
+        in_proj_->part(x, w_.inner, w_.convolved() + w_.heads).split_with_sizes({w_.convolved(), w_.heads}, -1);
+    return {in_proj_->part(wanted.of(x), 0, w_.inner), parts[0], parts[1]};
   }
 
   // C as queries and B as keys [.., G, N], the inputs [.., H, P].

@@ -10,10 +10,6 @@ std::int64_t MixerState::size() const {
   return floats;
 }
 
-torch::Tensor select_rows(const torch::Tensor& x, const torch::Tensor& rows) {
-  return x.flatten(0, 1).index_select(0, rows);
-}
-
 torch::Tensor Mixer::forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) {
   return select_rows(forward(x, pass), rows);
 }

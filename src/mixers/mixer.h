@@ -9,6 +9,7 @@
 #include "catalog/mixer_entry.h"
 #include "mixers/draw.h"
 #include "mixers/pass.h"
+#include "mixers/select_rows.h"
 #include "mixers/torch.h"
 
 namespace mneme {
@@ -41,9 +42,6 @@ class Mixer : public torch::nn::Module {
   // True if every position is treated alone, whatever stands before the channels: [.., D] -> [.., D].
   virtual bool is_pointwise() const { return false; }
 };
-
-// [B, L, ..] -> [R, ..]: the positions `rows` [R] in [B * L].
-torch::Tensor select_rows(const torch::Tensor& x, const torch::Tensor& rows);
 
 using MixerPointer = std::shared_ptr<Mixer>;
 

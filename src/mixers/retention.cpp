@@ -48,10 +48,10 @@ class Retention : public Mixer {
     o_proj_ = register_module("o_proj", Linear(torch::nn::LinearOptions(widths_.value, D).bias(false)));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [q, k, v] = streams(
-        x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in, ConvEnd::silu); });
-    return output(gated_scan(positioned(q), positioned(k), v, log_decay(x)), x);
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    return mix(x, Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -85,6 +85,12 @@ class Retention : public Mixer {
   const std::int64_t groups_;
 
  private:
+  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+    const auto [q, k, v] = streams(
+        x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in, ConvEnd::silu); });
+    return output(wanted.of(gated_scan(positioned(q), positioned(k), v, log_decay(x))), wanted.of(x));
+  }
+
   // As gated_scan takes it; x is [B, L, D] or [B, D].
   virtual torch::Tensor log_decay(const torch::Tensor& x) = 0;
   // Queries or keys [B, L, H, dk] with their positions.

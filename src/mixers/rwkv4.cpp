@@ -48,9 +48,10 @@ class Rwkv4 : public Shifted {
     output_ = register_module("output", projection(D_, D_));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const auto [k, v, r] = streams(token_blends(x, shares()));
-    return output_->forward(r * wkv(k, v, decay(), time_first_));
+  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
+    return mix(x, Positions(rows));
   }
 
   // p, q, o of the average, and the previous input.
@@ -85,12 +86,19 @@ class Rwkv4 : public Shifted {
   }
 
  private:
+  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+    std::vector<torch::Tensor> blends = token_blends(x, shares());
+    blends[2] = wanted.of(blends[2]);
+    const auto [k, v, r] = streams(blends);
+    return output_->forward(r * wanted.of(wkv(k, v, decay(), time_first_)));
+  }
+
   torch::Tensor decay() const { return -torch::exp(time_decay_); }
 
   // The weights are those of the token itself, its predecessor has the rest.
   std::vector<torch::Tensor> shares() const { return {1.0 - mix_k_, 1.0 - mix_v_, 1.0 - mix_r_}; }
 
-  // k, v, r [B, L, D]
+  // k, v, r [.., D]
   std::array<torch::Tensor, 3> streams(const std::vector<torch::Tensor>& blends) {
     return {key_->forward(blends[0]), value_->forward(blends[1]), torch::sigmoid(receptance_->forward(blends[2]))};
   }

@@ -65,15 +65,10 @@ class S4d : public Mixer, public SelfInitialised {
     output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<PointwiseConv>(H_, 2 * H_));
   }
 
-  Tensor forward(const Tensor& x, Pass& pass) override {
-    const Tensor kernel = kernel_->forward(x.size(1), x);
-    // The skip connection is one more term of tap 0.
-    const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
-    Tensor y = torch::gelu(long_conv(x, taps));
-    // A channel is dropped for a whole sequence.
-    if (pass.is_training() && dropout_ > 0)
-      y = y * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_);
-    return output(y);
+  Tensor forward(const Tensor& x, Pass& pass) override { return mix(x, Positions(), pass); }
+
+  Tensor forward_rows(const Tensor& x, const Tensor& rows, Pass& pass) override {
+    return mix(x, Positions(rows), pass);
   }
 
   bool has_step() const override { return true; }
@@ -95,6 +90,16 @@ class S4d : public Mixer, public SelfInitialised {
   void initialise(const Draw& draw, const std::string& prefix) override { draw.normal(D_, prefix + "D", 1.0); }
 
  private:
+  Tensor mix(const Tensor& x, const Positions& wanted, Pass& pass) {
+    const Tensor kernel = kernel_->forward(x.size(1), x);
+    // The skip connection is one more term of tap 0.
+    const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
+    const Tensor y = long_conv(x, taps);
+    if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(wanted.of(y)));
+    // A channel is dropped for a whole sequence.
+    return output(wanted.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));
+  }
+
   Tensor output(const Tensor& y) const { return torch::glu(output_linear_->forward(y), -1); }
 
   std::int64_t H_, n_;

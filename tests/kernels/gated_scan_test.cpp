@@ -22,6 +22,7 @@ struct Shape {
   std::size_t B, L, H, G, K, V;
   Decay decay;
   std::size_t shift = 0;  // misalignment of every array, and floats between the tokens of the inputs
+  bool weighted = false;
 };
 
 struct Kernels {
@@ -44,9 +45,10 @@ class Problem {
         k_(q_.size(), s_.shift),
         v_(tokens() * (s_.H * s_.V + s_.shift), s_.shift),
         g_(s_.decay == Decay::constant ? s_.H : tokens() * (decays() + s_.shift), s_.shift),
+        w_(tokens() * (s_.H + s_.shift), s_.shift),
         d_o_(tokens() * s_.H * s_.V, s_.shift) {
     std::uint64_t seed = 1;
-    for (GuardedArray* array : {&q_, &k_, &v_, &g_, &d_o_}) array->fill_normal(++seed);
+    for (GuardedArray* array : {&q_, &k_, &v_, &g_, &w_, &d_o_}) array->fill_normal(++seed);
     for (std::size_t i = 0; i < g_.size(); ++i) g_[i] = -0.3F * std::abs(g_[i]);
   }
 
@@ -64,18 +66,23 @@ class Problem {
             rows(k_, s_.G * s_.K),
             rows(v_, s_.H * s_.V),
             s_.decay,
-            s_.decay == Decay::none ? Rows{} : rows(g_, decays())};
+            s_.decay == Decay::none ? Rows{} : rows(g_, decays()),
+            s_.weighted ? rows(w_, s_.H) : Rows{}};
   }
 
   Results run(const Kernels& kernels) {
     const GatedScanInput in = input();
     const std::size_t keys = tokens() * s_.G * s_.K;
     GuardedArray o(d_o_.size(), s_.shift), dq(keys, s_.shift), dk(keys, s_.shift), dv(d_o_.size(), s_.shift),
-        dg(tokens() * decays(), s_.shift), checkpoints(gated_scan_checkpoint_size(in), s_.shift);
+        dg(tokens() * decays(), s_.shift), dw(tokens() * s_.H, s_.shift),
+        checkpoints(gated_scan_checkpoint_size(in), s_.shift);
     kernels.forward(in, o.data(), checkpoints.data());
-    kernels.backward(in, checkpoints.data(), d_o_.data(), {dq.data(), dk.data(), dv.data(), dg.data()});
-    for (GuardedArray* array : {&o, &dq, &dk, &dv, &dg, &checkpoints}) EXPECT_TRUE(array->margins_intact());
-    return {{"o", o.values()}, {"dq", dq.values()}, {"dk", dk.values()}, {"dv", dv.values()}, {"dg", dg.values()}};
+    kernels.backward(in, checkpoints.data(), d_o_.data(), {dq.data(), dk.data(), dv.data(), dg.data(), dw.data()});
+    for (GuardedArray* array : {&o, &dq, &dk, &dv, &dg, &dw, &checkpoints}) EXPECT_TRUE(array->margins_intact());
+    Results results = {
+        {"o", o.values()}, {"dq", dq.values()}, {"dk", dk.values()}, {"dv", dv.values()}, {"dg", dg.values()}};
+    if (s_.weighted) results["dw"] = dw.values();
+    return results;
   }
 
   double loss(const Kernels& kernels) {
@@ -89,12 +96,13 @@ class Problem {
   std::map<std::string, GuardedArray*> inputs() {
     std::map<std::string, GuardedArray*> result = {{"dq", &q_}, {"dk", &k_}, {"dv", &v_}};
     if (s_.decay == Decay::head || s_.decay == Decay::channel) result["dg"] = &g_;
+    if (s_.weighted) result["dw"] = &w_;
     return result;
   }
 
  private:
   Shape s_;
-  GuardedArray q_, k_, v_, g_, d_o_;
+  GuardedArray q_, k_, v_, g_, w_, d_o_;
 };
 
 // The name of the worst tensor and its error.
@@ -139,9 +147,19 @@ TEST(KernelsGatedScan, HeadsOfOneGroupShareQueriesAndKeys) {
   }
 }
 
+TEST(KernelsGatedScan, ValuesHaveWeights) {
+  for (const Decay decay : kDecays)
+    for (const std::size_t L : {1, 31, 32, 33, 70})
+      for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}}) {
+        const auto [name, error] =
+            worst({}, {2, L, 4, 2, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1, true});
+        EXPECT_LE(error, kTolerance) << name << ", L " << L << ", K " << K << ", decay " << static_cast<int>(decay);
+      }
+}
+
 TEST(KernelsGatedScan, ReferenceGradientsAreDerivatives) {
   for (const Decay decay : kDecays) {
-    Problem problem({1, 5, 2, 1, 3, 2, decay});
+    Problem problem({1, 5, 2, 1, 3, 2, decay, 0, true});
     const Results gradients = problem.run(kReference);
     // Central differences of float32 outputs: 1e-2 steps leave about 1e-3 of error.
     for (auto& [name, array] : problem.inputs())
@@ -200,6 +218,25 @@ TEST_P(GatedScanFaults, AreRejected) {
     std::fill(out.dg, out.dg + in.B * in.L * (in.decay == Decay::channel ? in.G * in.K : in.H), 0.0F);
   };
   EXPECT_GT(worst(no_decay_gradient, shape).second, kTolerance);
+}
+
+TEST_P(GatedScanFaults, OfWeightsAreRejected) {
+  Shape shape = GetParam();
+  shape.weighted = true;
+  Kernels forgotten;
+  forgotten.forward = [](const GatedScanInput& in, float* o, float* checkpoints) {
+    GatedScanInput unweighted = in;
+    unweighted.w = {};
+    gated_scan(unweighted, o, checkpoints);
+  };
+  EXPECT_GT(worst(forgotten, shape).second, kTolerance);
+  Kernels no_gradient;
+  no_gradient.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o,
+                            const GatedScanGradients& out) {
+    gated_scan_backward(in, checkpoints, d_o, out);
+    std::fill(out.dw, out.dw + in.B * in.L * in.H, 0.0F);
+  };
+  EXPECT_GT(worst(no_gradient, shape).second, kTolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(TokenByToken, GatedScanFaults, ::testing::Values(Shape{2, 40, 2, 2, 17, 5, Decay::channel}));

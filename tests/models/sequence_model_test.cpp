@@ -66,6 +66,15 @@ TEST_P(Models, GiveAskedRowsAsIfAllWereMade) {
   }
 }
 
+TEST_P(Models, GiveNothingIfNothingIsAsked) {
+  const torch::NoGradGuard guard;
+  for (const Case& c : cases()) {
+    Pass pass = Pass::evaluation();
+    const torch::Tensor none = initialised_model(c.run)->hidden_rows(tokens(), torch::empty({0}, torch::kInt64), pass);
+    EXPECT_EQ(none.sizes(), (std::vector<std::int64_t>{0, 8})) << c.name;
+  }
+}
+
 TEST_P(Models, AreCausalToTheBit) {
   const torch::NoGradGuard guard;
   for (const Case& c : cases()) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "mixers/torch.h"
+#include "models/model_testing.h"
 #include "train/sgemm.h"
 #include "train/trainer.h"
 
@@ -42,6 +45,34 @@ TEST(GemmShapes, OfAModelAreItsUsefulWork) {
     EXPECT_GT(flops, 0.6 * useful) << model;
     EXPECT_LT(flops, 1.01 * useful) << model;
   }
+}
+
+double flops_of(const std::function<void()>& work) {
+  double flops = 0;
+  for (const GemmUse& use : gemms_of(work)) flops += use.flops;
+  return flops;
+}
+
+// What the catalog says that a position needs for its own output alone is what is left out where it is not asked.
+TEST(GemmShapes, OfAskedPositionsAreLessByWhatTheCatalogSays) {
+  const torch::Tensor input = torch::randint(0, 16, {2, 8}, torch::kInt32),
+                      rows = torch::tensor({2, 7, 9}, torch::kInt64);
+  int mixers = 0;
+  for (const MixerEntry& entry : mixer_catalog()) {
+    const RunConfig run = testing::tiny_run("layers = 1\nstate_mixer = 'none'\nmixer = '" + entry.name + "'\n");
+    const auto model = testing::initialised_model(run);
+    Pass pass = Pass::evaluation();
+    const double all = flops_of([&] { model->hidden(input, pass); }),
+                 asked = flops_of([&] { model->hidden_rows(input, rows, pass); });
+    double expected = 0;
+    if (entry.output_flops) expected = entry.output_flops(run.context(0), run.mixer(0).options);
+    // Scores are no product of linear layers.
+    if (entry.name == "attention") expected -= 2.0 * 8 * (8 + 1);
+    // Forward and twice backward, of 16 positions.
+    EXPECT_EQ(all - asked, 3 * (16 - 3) * expected) << entry.name;
+    mixers += entry.output_flops != nullptr;
+  }
+  EXPECT_GE(mixers, 15);
 }
 
 TEST(Sgemm, MeasuresOneShapeAndSeveral) {
