@@ -26,9 +26,9 @@ double flops(const MixerContext& context, const Options& options) {
   return L * (projections + 4.0 * static_cast<double>(state(context, options)));
 }
 
-// The output projection.
+// Reading the state, and the output projection.
 double output_flops(const MixerContext& context, const Options& options) {
-  return 2.0 * static_cast<double>(context.width * head_widths(context, options).value);
+  return 2.0 * static_cast<double>(context.width * head_widths(context, options).value + state(context, options));
 }
 
 bool knows_order(const Options&) { return false; }

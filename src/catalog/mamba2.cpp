@@ -27,9 +27,10 @@ double flops(const MixerContext& context, const Options& options) {
   return static_cast<double>(context.length) * (projections + conv + 5.0 * E * static_cast<double>(w.state));
 }
 
-// The gate and the output projection.
+// The gate, reading the state, and the output projection.
 double output_flops(const MixerContext& context, const Options& options) {
-  return 4.0 * static_cast<double>(context.width * mamba2_widths(context, options).inner);
+  const Mamba2Widths w = mamba2_widths(context, options);
+  return static_cast<double>(w.inner * (4 * context.width + 2 * w.state));
 }
 
 bool knows_order(const Options&) { return true; }

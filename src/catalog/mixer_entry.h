@@ -41,7 +41,7 @@ struct MixerEntry {
   bool (*causal)(const Options&);
   // Rejects options that do not fit each other or the context.
   void (*validate)(const MixerContext&, const Options&);
-  // Of flops, those of a token that nothing but its own output needs; nullptr: none.
+  // Of flops, those of a token that are left out if its output is not asked; nullptr: none.
   double (*output_flops)(const MixerContext&, const Options&) = nullptr;
 };
 

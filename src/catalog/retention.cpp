@@ -57,6 +57,12 @@ double output_flops(const MixerContext& context, const Options& options) {
   return 2.0 * values * static_cast<double>(context.width * head_widths(context, options).value);
 }
 
+// And reading the state.
+double retnet_output_flops(const MixerContext& context, const Options& options) {
+  const HeadWidths widths = head_widths(context, options);
+  return output_flops(context, options) + 2.0 * static_cast<double>(widths.key * widths.head_value());
+}
+
 bool knows_order(const Options&) { return true; }
 bool causal(const Options&) { return true; }
 
@@ -115,7 +121,7 @@ MixerEntry retnet_entry() {
       .knows_order = knows_order,
       .causal = causal,
       .validate = validate_retnet,
-      .output_flops = output_flops,
+      .output_flops = retnet_output_flops,
   };
 }
 

@@ -152,17 +152,6 @@ inline void gradient_block(float* scores, float* dp, const Block& block, const f
   }
 }
 
-// The first K rows and N columns of b instead of all.
-struct Section {
-  const Panels& b;
-  std::size_t K, N;
-};
-
-inline void multiply(Left a, std::size_t M, const Section& section, float* c, std::size_t stride, bool add = false) {
-  for (std::size_t n = 0; n < section.N; n += kPanelColumns)
-    multiply_panel(a, M, section.b.panel(n), section.K, c + n, stride, add, section.N - n);
-}
-
 inline void clear_rows(float* x, std::size_t count, std::size_t stride, std::size_t columns) {
   for (std::size_t r = 0; r < count; ++r) std::fill_n(x + r * stride, columns, 0.0F);
 }

@@ -67,21 +67,25 @@ float dot(const float* a, const float* b, std::size_t count) {
   return total;
 }
 
-// The decays of one head in one chunk, and the weights of its values.
+// The queries of a chunk whose outputs are asked.
+struct Asked {
+  std::size_t rows = 0, first_row = 0;  // rows of o
+  std::size_t place[kChunk] = {};       // their tokens in the chunk
+};
+
+// The decays of one head in one chunk, and the weights of its values. Row r is the r-th query that is asked, of token
+// t; s is a token.
 struct ChunkDecay {
-  std::size_t steps = 0;
-  alignas(64) float since_start[kChunk] = {};       // exp(l[t])
-  alignas(64) float to_end[kChunk] = {};            // exp(l[end] - l[t])
-  alignas(64) float weight[kChunk] = {};            // w[t]
+  float whole = 1;                                  // exp(l[end])
+  alignas(64) float since_start[kChunk] = {};       // [r] exp(l[t])
+  alignas(64) float to_end[kChunk] = {};            // [s] exp(l[end] - l[s])
+  alignas(64) float weight[kChunk] = {};            // w[s]
   alignas(64) float weighted_to_end[kChunk] = {};   // to_end times weight
-  alignas(64) float between[kChunk * kChunk] = {};  // exp(l[t] - l[s]) for s <= t, else 0
+  alignas(64) float between[kChunk * kChunk] = {};  // [r, s] exp(l[t] - l[s]) for s <= t, else 0
 
-  float whole() const { return since_start[steps - 1]; }
-
-  void load(const GatedScanInput& in, std::size_t h, std::size_t first, std::size_t count) {
+  void load(const GatedScanInput& in, std::size_t h, std::size_t first, std::size_t steps, const Asked& asked) {
     const MatmulFloats d;
-    steps = count;
-    alignas(64) float l[kChunk] = {};
+    alignas(64) float l[kChunk] = {}, since[kChunk];
     float sum = 0;
     for (std::size_t t = 0; t < steps; ++t) {
       sum += in.decay == Decay::none ? 0.0F : in.decay == Decay::constant ? in.g.data[h] : in.g[first + t][h];
@@ -90,19 +94,23 @@ struct ChunkDecay {
     }
     for (std::size_t t = 0; t < kChunk; t += kMatmulLanes) {
       const auto here = hn::Load(d, l + t);
-      hn::Store(decay_exp(d, here), d, since_start + t);
+      hn::Store(decay_exp(d, here), d, since + t);
       hn::Store(decay_exp(d, hn::Sub(hn::Set(d, sum), here)), d, to_end + t);
       hn::Store(hn::Mul(hn::Load(d, to_end + t), hn::Load(d, weight + t)), d, weighted_to_end + t);
     }
-    for (std::size_t t = 0; t < steps; ++t)
+    whole = since[steps - 1];
+    for (std::size_t r = 0; r < asked.rows; ++r) {
+      const std::size_t t = asked.place[r];
+      since_start[r] = since[t];
       for (std::size_t s = 0; s < kChunk; s += kMatmulLanes) {
         auto factor = hn::Zero(d);
         if (s <= t) {
           factor = decay_exp(d, hn::Sub(hn::Set(d, l[t]), hn::Load(d, l + s)));
           if (t + 1 - s < kMatmulLanes) factor = hn::IfThenElseZero(hn::FirstN(d, t + 1 - s), factor);
         }
-        hn::Store(factor, d, between + t * kChunk + s);
+        hn::Store(factor, d, between + r * kChunk + s);
       }
+    }
   }
 };
 
@@ -110,12 +118,51 @@ struct ChunkDecay {
 struct Tokens {
   const GatedScanInput& in;
   std::size_t first, steps;
+  Asked asked;
 
-  const float* queries(std::size_t group) const { return in.q[first] + group * in.K; }
   const float* keys(std::size_t group) const { return in.k[first] + group * in.K; }
   const float* values(std::size_t h) const { return in.v[first] + h * in.V; }
-  std::size_t output(std::size_t h) const { return (first * in.H + h) * in.V; }             // in o
+  std::size_t output(std::size_t h) const { return (asked.first_row * in.H + h) * in.V; }   // in o
+  std::size_t value_place(std::size_t h) const { return (first * in.H + h) * in.V; }        // in dv
   std::size_t key_place(std::size_t group) const { return (first * in.G + group) * in.K; }  // in dq and dk
+};
+
+Tokens tokens_of(const GatedScanInput& in, std::size_t b, std::size_t chunk) {
+  const std::size_t first = b * in.L + chunk * kChunk, steps = std::min(kChunk, in.L - chunk * kChunk);
+  Tokens tokens{in, first, steps, {steps, first, {}}};
+  if (in.asked) {
+    const auto end = in.asked + in.R;
+    const auto begin = std::lower_bound(in.asked, end, static_cast<std::int64_t>(first));
+    tokens.asked.first_row = static_cast<std::size_t>(begin - in.asked);
+    tokens.asked.rows =
+        static_cast<std::size_t>(std::lower_bound(begin, end, static_cast<std::int64_t>(first + steps)) - begin);
+  }
+  for (std::size_t r = 0; r < tokens.asked.rows; ++r)
+    tokens.asked.place[r] = in.asked ? static_cast<std::size_t>(in.asked[tokens.asked.first_row + r]) - first : r;
+  return tokens;
+}
+
+// The asked queries of a group: where they stand, or copies one behind the other.
+class AskedQueries {
+ public:
+  explicit AskedQueries(const GatedScanInput& in) : copies_(aligned_floats(in.asked ? kChunk * in.K : 0)) {}
+
+  void load(const Tokens& tokens, std::size_t group) {
+    const GatedScanInput& in = tokens.in;
+    data = in.q[tokens.first] + group * in.K;
+    stride = in.q.stride;
+    if (!in.asked) return;
+    for (std::size_t r = 0; r < tokens.asked.rows; ++r)
+      std::copy_n(data + tokens.asked.place[r] * stride, in.K, copies_.get() + r * in.K);
+    data = copies_.get();
+    stride = in.K;
+  }
+
+  const float* data = nullptr;
+  std::size_t stride = 0;
+
+ private:
+  hwy::AlignedFreeUniquePtr<float[]> copies_;
 };
 
 // Rows of scores are kChunk floats apart, whatever the number of tokens; what lies behind those stays zero.
@@ -123,20 +170,21 @@ struct Scores {
   alignas(64) float values[kChunk * kChunk] = {};
 };
 
-// q[t] . k[s] for all tokens of the chunk; also those with s > t.
-void score(const Tokens& tokens, std::size_t group, Panels& keys, Scores& to) {
+// q[t] . k[s] for all tokens s of the chunk; also those with s > t.
+void score(const Tokens& tokens, std::size_t group, const AskedQueries& queries, Panels& keys, Scores& to) {
+  if (tokens.asked.rows == 0) return;
   keys.pack_transposed(tokens.keys(group), tokens.in.k.stride);
   for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
-    multiply_panel({tokens.queries(group), tokens.in.q.stride, 1}, tokens.steps, keys.panel(s), tokens.in.K,
-                   to.values + s, kChunk, false, std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
+    multiply_panel({queries.data, queries.stride, 1}, tokens.asked.rows, keys.panel(s), tokens.in.K, to.values + s,
+                   kChunk, false, std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
 }
 
 // --- forward
 
 // What a chunk of `steps` tokens is computed with.
 struct ForwardWork {
-  ForwardWork(const GatedScanInput& in, std::size_t count) : steps(count), keys(in.K, steps), values(steps, in.V) {}
-  std::size_t steps;
+  ForwardWork(const GatedScanInput& in, std::size_t steps) : queries(in), keys(in.K, steps), values(steps, in.V) {}
+  AskedQueries queries;
   Panels keys, values;
   Scores raw, weighted;
   ChunkDecay decay;
@@ -144,18 +192,18 @@ struct ForwardWork {
 
 void forward_head(const Tokens& tokens, std::size_t group, std::size_t h, ForwardWork& work, Panels& S, float* o) {
   const GatedScanInput& in = tokens.in;
-  const std::size_t row = in.H * in.V;
+  const std::size_t row = in.H * in.V, rows = tokens.asked.rows;
   o += tokens.output(h);
-  work.decay.load(in, h, tokens.first, tokens.steps);
-  multiply({tokens.queries(group), in.q.stride, 1}, tokens.steps, S, o, row);
-  scale_rows(o, row, work.decay.since_start, tokens.steps, in.V, o, row);
-  multiply_elements(work.raw.values, work.decay.between, tokens.steps * kChunk, work.weighted.values);
+  work.decay.load(in, h, tokens.first, tokens.steps, tokens.asked);
+  multiply({work.queries.data, work.queries.stride, 1}, rows, S, o, row);
+  scale_rows(o, row, work.decay.since_start, rows, in.V, o, row);
+  multiply_elements(work.raw.values, work.decay.between, rows * kChunk, work.weighted.values);
   work.values.pack(tokens.values(h), in.v.stride);
-  if (in.w.data) work.values.scale_rows(work.decay.weight);
-  multiply({work.weighted.values, kChunk, 1}, tokens.steps, work.values, o, row, true);
+  if (in.w.data) work.values.scale_rows(work.decay.weight, tokens.steps);
+  multiply({work.weighted.values, kChunk, 1}, rows, work.values, o, row, true);
 
-  S.scale(work.decay.whole());
-  work.values.scale_rows(work.decay.to_end);
+  S.scale(work.decay.whole);
+  work.values.scale_rows(work.decay.to_end, tokens.steps);
   for (std::size_t n = 0; n < in.V; n += kPanelColumns)
     multiply_panel({tokens.keys(group), 1, in.k.stride}, in.K, work.values.panel(n), tokens.steps, S.row(n, 0),
                    kPanelColumns, true, kPanelColumns);
@@ -164,8 +212,8 @@ void forward_head(const Tokens& tokens, std::size_t group, std::size_t h, Forwar
 // --- backward
 
 struct BackwardWork {
-  BackwardWork(const GatedScanInput& in, std::size_t count)
-      : steps(count),
+  BackwardWork(const GatedScanInput& in, std::size_t steps)
+      : queries(in),
         keys(in.K, steps),
         key_rows(steps, in.K),
         query_rows(steps, in.K),
@@ -175,7 +223,7 @@ struct BackwardWork {
         state_columns(in.V, in.K),
         scaled(aligned_floats(steps * in.V)),
         dq(aligned_floats(steps * in.K)) {}
-  std::size_t steps;
+  AskedQueries queries;
   Panels keys, key_rows, query_rows;          // of the group
   Panels values, d_o, state, state_columns;   // of the head
   hwy::AlignedFreeUniquePtr<float[]> scaled;  // [steps, V]
@@ -185,19 +233,20 @@ struct BackwardWork {
 };
 
 // The gradient of l, but for what flows through the next state: o[t] grows with l[t], what k[t] gives shrinks with it.
-void decay_gradient(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* dv,
-                    float* dl) {
+void decay_gradient(const Tokens& tokens, std::size_t h, BackwardWork& work, const float* dv, float* dl) {
   const GatedScanInput& in = tokens.in;
+  for (std::size_t t = 0; t < tokens.steps; ++t)
+    dl[t] = -work.decay.weight[t] * dot(tokens.values(h) + t * in.v.stride, dv + t * in.H * in.V, in.V);
   alignas(64) float given[kChunk] = {};
-  for (std::size_t t = 0; t < tokens.steps; ++t) {
+  for (std::size_t r = 0; r < tokens.asked.rows; ++r) {
     // What each pair of tokens gives to the loss; a token with itself gives to both sides.
-    const float *raw = work.raw.values + t * kChunk, *gradient = work.gradient.values + t * kChunk;
+    const float *raw = work.raw.values + r * kChunk, *gradient = work.gradient.values + r * kChunk;
     for_elements(kChunk, [&](auto d, std::size_t s) {
       const auto sum = hn::MulAdd(hn::LoadU(d, raw + s), hn::LoadU(d, gradient + s), hn::LoadU(d, given + s));
       hn::StoreU(sum, d, given + s);
     });
-    dl[t] = dot(raw, gradient, kChunk) + dot(tokens.queries(group) + t * in.q.stride, work.dq.get() + t * in.K, in.K) -
-            work.decay.weight[t] * dot(tokens.values(h) + t * in.v.stride, dv + t * in.H * in.V, in.V);
+    dl[tokens.asked.place[r]] +=
+        dot(raw, gradient, kChunk) + dot(work.queries.data + r * work.queries.stride, work.dq.get() + r * in.K, in.K);
   }
   for (std::size_t t = 0; t < tokens.steps; ++t) dl[t] -= given[t];
 }
@@ -216,10 +265,11 @@ void weight_gradient(const Tokens& tokens, std::size_t h, const ChunkDecay& deca
 void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S,
                    const float* next, float* dS, const float* all_d_o, const GatedScanGradients& out) {
   const GatedScanInput& in = tokens.in;
-  const std::size_t row = in.H * in.V, key_row = in.G * in.K;
+  const std::size_t row = in.H * in.V, key_row = in.G * in.K, rows = tokens.asked.rows;
   const float* d_o = all_d_o + tokens.output(h);
-  float *dv = out.dv + tokens.output(h), *dq = out.dq + tokens.key_place(group), *dk = out.dk + tokens.key_place(group);
-  work.decay.load(in, h, tokens.first, tokens.steps);
+  float *dv = out.dv + tokens.value_place(h), *dq = out.dq + tokens.key_place(group),
+        *dk = out.dk + tokens.key_place(group);
+  work.decay.load(in, h, tokens.first, tokens.steps, tokens.asked);
 
   // What reaches the values, and the keys, from the state behind the chunk.
   work.state.pack(dS, in.V);
@@ -230,50 +280,55 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
   multiply({work.scaled.get(), in.V, 1}, tokens.steps, work.state_columns, dk, key_row, true);
 
   // What reaches the queries through the state before it.
-  work.state_columns.pack_transposed(S, in.V);
-  scale_rows(d_o, row, work.decay.since_start, tokens.steps, in.V, work.scaled.get(), in.V);
-  multiply({work.scaled.get(), in.V, 1}, tokens.steps, work.state_columns, work.dq.get(), in.K);
-  for (std::size_t t = 0; t < tokens.steps; ++t) add_elements(work.dq.get() + t * in.K, in.K, dq + t * key_row);
+  if (rows > 0) work.state_columns.pack_transposed(S, in.V);
+  scale_rows(d_o, row, work.decay.since_start, rows, in.V, work.scaled.get(), in.V);
+  multiply({work.scaled.get(), in.V, 1}, rows, work.state_columns, work.dq.get(), in.K);
+  for (std::size_t r = 0; r < rows; ++r)
+    add_elements(work.dq.get() + r * in.K, in.K, dq + tokens.asked.place[r] * key_row);
 
   // Between the chunk's own tokens; that of queries and keys is summed over the heads of the group first.
   work.values.pack_transposed(tokens.values(h), in.v.stride);
   for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
-    multiply_panel({d_o, row, 1}, tokens.steps, work.values.panel(s), in.V, work.gradient.values + s, kChunk, false,
+    multiply_panel({d_o, row, 1}, rows, work.values.panel(s), in.V, work.gradient.values + s, kChunk, false,
                    std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
-  multiply_elements(work.gradient.values, work.decay.between, tokens.steps * kChunk, work.gradient.values);
+  multiply_elements(work.gradient.values, work.decay.between, rows * kChunk, work.gradient.values);
   if (in.w.data)
-    for (std::size_t t = 0; t < tokens.steps; ++t) {
-      float* scores = work.gradient.values + t * kChunk;
+    for (std::size_t r = 0; r < rows; ++r) {
+      float* scores = work.gradient.values + r * kChunk;
       multiply_elements(scores, work.decay.weight, kChunk, scores);
     }
-  add_elements(work.gradient.values, tokens.steps * kChunk, work.all_gradients.values);
+  add_elements(work.gradient.values, rows * kChunk, work.all_gradients.values);
   if (in.decay == Decay::head) {
     float dl[kChunk];
-    decay_gradient(tokens, group, h, work, dv, dl);
+    decay_gradient(tokens, h, work, dv, dl);
     if (next) dl[tokens.steps - 1] += dot(next, dS, in.K * in.V);
     float sum = 0;
     for (std::size_t t = tokens.steps; t-- > 0;) out.dg[(tokens.first + t) * in.H + h] = sum += dl[t];
   }
-  multiply_elements(work.raw.values, work.decay.between, tokens.steps * kChunk, work.weighted.values);
-  work.d_o.pack(d_o, row);
-  multiply({work.weighted.values, 1, kChunk}, tokens.steps, work.d_o, dv, row, true);
+  multiply_elements(work.raw.values, work.decay.between, rows * kChunk, work.weighted.values);
+  work.d_o.pack_rows(d_o, row, rows);
+  const Section given{work.d_o, rows, in.V};
+  multiply({work.weighted.values, 1, kChunk}, tokens.steps, given, dv, row, true);
   if (in.w.data) weight_gradient(tokens, h, work.decay, dv, out.dw);
 
   // The gradient of the state before the chunk.
-  scale(dS, work.decay.whole(), in.K * in.V, dS);
-  work.d_o.scale_rows(work.decay.since_start);
-  multiply({tokens.queries(group), 1, in.q.stride}, in.K, work.d_o, dS, in.V, true);
+  scale(dS, work.decay.whole, in.K * in.V, dS);
+  work.d_o.scale_rows(work.decay.since_start, rows);
+  multiply({work.queries.data, 1, work.queries.stride}, in.K, given, dS, in.V, true);
 }
 
 void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work, const GatedScanGradients& out) {
   const GatedScanInput& in = tokens.in;
   const std::size_t key_row = in.G * in.K;
+  const Asked& asked = tokens.asked;
+  if (asked.rows == 0) return;
   work.key_rows.pack(tokens.keys(group), in.k.stride);
-  multiply({work.all_gradients.values, kChunk, 1}, tokens.steps, work.key_rows, out.dq + tokens.key_place(group),
-           key_row, true);
-  work.query_rows.pack(tokens.queries(group), in.q.stride);
-  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, work.query_rows, out.dk + tokens.key_place(group),
-           key_row, true);
+  multiply({work.all_gradients.values, kChunk, 1}, asked.rows, work.key_rows, work.dq.get(), in.K);
+  for (std::size_t r = 0; r < asked.rows; ++r)
+    add_elements(work.dq.get() + r * in.K, in.K, out.dq + tokens.key_place(group) + asked.place[r] * key_row);
+  work.query_rows.pack_rows(work.queries.data, work.queries.stride, asked.rows);
+  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, Section{work.query_rows, asked.rows, in.K},
+           out.dk + tokens.key_place(group), key_row, true);
 }
 
 // The work of whole chunks, and of a last one that is shorter.
@@ -301,9 +356,10 @@ void chunked_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
     for (std::size_t group = 0; group < in.G; ++group) {
       for (Panels& S : states) S.clear();
       for (std::size_t c = 0; c < chunks; ++c) {
-        const Tokens tokens{in, b * in.L + c * kChunk, std::min(kChunk, in.L - c * kChunk)};
+        const Tokens tokens = tokens_of(in, b, c);
         ForwardWork& work = works(tokens.steps);
-        score(tokens, group, work.keys, work.raw);
+        work.queries.load(tokens, group);
+        score(tokens, group, work.queries, work.keys, work.raw);
         for (std::size_t i = 0; i < heads; ++i) {
           const std::size_t h = group * heads + i;
           if (checkpoints) states[i].unpack(checkpoints + ((b * in.H + h) * chunks + c) * in.K * in.V, in.V);
@@ -324,9 +380,10 @@ void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoin
     for (std::size_t group = 0; group < in.G; ++group) {
       std::fill_n(dS.get(), heads * state, 0.0F);
       for (std::size_t c = chunks; c-- > 0;) {
-        const Tokens tokens{in, b * in.L + c * kChunk, std::min(kChunk, in.L - c * kChunk)};
+        const Tokens tokens = tokens_of(in, b, c);
         BackwardWork& work = works(tokens.steps);
-        score(tokens, group, work.keys, work.raw);
+        work.queries.load(tokens, group);
+        score(tokens, group, work.queries, work.keys, work.raw);
         std::fill_n(work.all_gradients.values, kChunk * kChunk, 0.0F);
         for (std::size_t i = 0; i < heads; ++i) {
           const std::size_t h = group * heads + i;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "kernels/chunked_scan.h"
 #include "kernels/dispatch.h"
@@ -307,6 +308,21 @@ namespace {
 // Small states are faster a token at a time.
 bool in_chunks(const GatedScanInput& in) { return in.decay != Decay::channel && in.K * in.V >= 1024; }
 
+// Whether outputs that are not asked are left out, and not only left behind.
+bool leaves_out(const GatedScanInput& in) { return !in.asked || (in_chunks(in) && !use_reference()); }
+
+GatedScanInput with_all_outputs(GatedScanInput in) {
+  in.asked = nullptr;
+  return in;
+}
+
+// Calls visit(place of an output among all, its place among the asked ones).
+template <class Visit>
+void for_asked(const GatedScanInput& in, Visit visit) {
+  const std::size_t row = in.H * in.V;
+  for (std::size_t r = 0; r < in.R; ++r) visit(static_cast<std::size_t>(in.asked[r]) * row, r * row);
+}
+
 }  // namespace
 
 std::size_t gated_scan_checkpoint_size(const GatedScanInput& in) {
@@ -315,6 +331,12 @@ std::size_t gated_scan_checkpoint_size(const GatedScanInput& in) {
 }
 
 void gated_scan(const GatedScanInput& in, float* o, float* checkpoints) {
+  if (!leaves_out(in)) {
+    std::vector<float> all(in.B * in.L * in.H * in.V);
+    gated_scan(with_all_outputs(in), all.data(), checkpoints);
+    for_asked(in, [&](std::size_t from, std::size_t to) { std::copy_n(all.data() + from, in.H * in.V, o + to); });
+    return;
+  }
   if (use_reference()) return gated_scan_reference(in, o);
   if (in_chunks(in)) return chunked_scan(in, o, checkpoints);
   HWY_DYNAMIC_DISPATCH(gated_scan_simd)(in, o, checkpoints);
@@ -322,6 +344,11 @@ void gated_scan(const GatedScanInput& in, float* o, float* checkpoints) {
 
 void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
                          const GatedScanGradients& out) {
+  if (!leaves_out(in)) {
+    std::vector<float> all(in.B * in.L * in.H * in.V, 0.0F);
+    for_asked(in, [&](std::size_t to, std::size_t from) { std::copy_n(d_o + from, in.H * in.V, all.data() + to); });
+    return gated_scan_backward(with_all_outputs(in), checkpoints, all.data(), out);
+  }
   if (use_reference()) return gated_scan_backward_reference(in, d_o, out);
   if (in_chunks(in)) return chunked_scan_backward(in, checkpoints, d_o, out);
   HWY_DYNAMIC_DISPATCH(gated_scan_backward_simd)(in, checkpoints, d_o, out);

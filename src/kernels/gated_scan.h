@@ -8,6 +8,8 @@
 //   head      [B, L, H], for all keys      (Mamba-2)
 //   channel   [B, L, G, K]                 (GLA)
 // The weights w are [B, L, H] (Mamba-2's step sizes), or there are none: 1.
+// If only some outputs are asked, `asked` has their R places in [B * L], ascending, each once; o and its gradient are
+// then [R, H, V], and queries that no one asks have a gradient of zero.
 // float32. Tokens of q, k, v, g, w may stand apart (stride in floats); everything else is contiguous. Outputs are
 // overwritten and must not alias inputs.
 //
@@ -16,6 +18,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/aligned_floats.h"
 
@@ -31,7 +34,10 @@ struct GatedScanInput {
   Decay decay;
   Rows g;
   Rows w = {};
+  const std::int64_t* asked = nullptr;  // nullptr: all
+  std::size_t R = 0;                    // their number
 
+  std::size_t outputs() const { return asked ? R : B * L; }
   float weight(std::size_t token, std::size_t h) const { return w.data ? w[token][h] : 1.0F; }
 };
 
@@ -45,11 +51,12 @@ struct GatedScanGradients {
 // Floats of `checkpoints`; their layout is the kernel's own.
 std::size_t gated_scan_checkpoint_size(const GatedScanInput& in);
 
-// o is [B, L, H, V]. checkpoints may be nullptr if there will be no backward pass.
+// o is [B, L, H, V], or [R, H, V]. checkpoints may be nullptr if there will be no backward pass.
 void gated_scan(const GatedScanInput& in, float* o, float* checkpoints);
 void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
                          const GatedScanGradients& out);
 
+// The references know no `asked`.
 void gated_scan_reference(const GatedScanInput& in, float* o);
 void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, const GatedScanGradients& out);
 

@@ -197,11 +197,11 @@ class Panels {
     }
   }
 
-  // Multiplies row k by by[k].
-  void scale_rows(const float* by) {
+  // Multiplies each of the first `rows` rows k by by[k].
+  void scale_rows(const float* by, std::size_t rows) {
     const MatmulFloats d;
     for (std::size_t n = 0; n < N; n += kPanelColumns)
-      for (std::size_t k = 0; k < K; ++k)
+      for (std::size_t k = 0; k < rows; ++k)
         for (std::size_t j = 0; j < kPanelColumns; j += kMatmulLanes) {
           float* at = row(n, k) + j;
           hn::Store(hn::Mul(hn::Load(d, at), hn::Set(d, by[k])), d, at);
@@ -318,6 +318,17 @@ inline void multiply(Left a, std::size_t M, const Panels& b, std::size_t width, 
 // c [M, N] = a [M, K] b [K, N], or added to c; rows of c are `stride` floats apart.
 inline void multiply(Left a, std::size_t M, const Panels& b, float* c, std::size_t stride, bool add = false) {
   multiply(a, M, b, b.N, c, stride, add);
+}
+
+// The first K rows and N columns of b instead of all.
+struct Section {
+  const Panels& b;
+  std::size_t K, N;
+};
+
+inline void multiply(Left a, std::size_t M, const Section& section, float* c, std::size_t stride, bool add = false) {
+  for (std::size_t n = 0; n < section.N; n += kPanelColumns)
+    multiply_panel(a, M, section.b.panel(n), section.K, c + n, stride, add, section.N - n);
 }
 
 // Columns of a matrix of up to `tokens` rows, kTileRows at a time: what a tile reads for a token stands together. They

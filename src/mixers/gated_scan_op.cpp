@@ -34,21 +34,28 @@ kernels::GatedScanInput kernel_input(const variable_list& x) {
           .v = rows_of(v),
           .decay = decay,
           .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g),
-          .w = rows_of(x[4])};
+          .w = rows_of(x[4]),
+          .asked = x[5].defined() ? x[5].data_ptr<std::int64_t>() : nullptr,
+          .R = x[5].defined() ? extent(x[5], 0) : 0};
 }
 
 class GatedScan : public Operation<GatedScan> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const c10::optional<torch::Tensor>& decay,
-                               const c10::optional<torch::Tensor>& weight, bool differentiable) {
+                               const c10::optional<torch::Tensor>& weight, const c10::optional<torch::Tensor>& rows,
+                               bool differentiable) {
     const torch::Tensor log_decay = decay.value_or(torch::Tensor());
     const bool per_token = log_decay.defined() && log_decay.dim() > 1;
-    variable_list saved = {with_even_rows(q), with_even_rows(k), with_even_rows(v),
+    variable_list saved = {with_even_rows(q),
+                           with_even_rows(k),
+                           with_even_rows(v),
                            per_token ? with_even_rows(log_decay) : log_decay,
-                           weight ? with_even_rows(*weight) : torch::Tensor()};
+                           weight ? with_even_rows(*weight) : torch::Tensor(),
+                           rows ? rows->contiguous() : torch::Tensor()};
     const auto in = kernel_input(saved);
-    torch::Tensor o = torch::empty(v.sizes(), v.options());
+    torch::Tensor o =
+        rows ? torch::empty({rows->size(0), v.size(2), v.size(3)}, v.options()) : torch::empty(v.sizes(), v.options());
     torch::Tensor checkpoints;
     if (differentiable)
       checkpoints = torch::empty({static_cast<std::int64_t>(kernels::gated_scan_checkpoint_size(in))}, v.options());
@@ -66,14 +73,14 @@ class GatedScan : public Operation<GatedScan> {
     for (std::size_t i = 0; i < 5; ++i)
       gradients.push_back(saved[i].defined() ? torch::empty(saved[i].sizes(), d_o.options()) : torch::Tensor());
     const bool decays = in.decay == Decay::head || in.decay == Decay::channel;
-    kernels::gated_scan_backward(in, saved[5].data_ptr<float>(), d_o.data_ptr<float>(),
+    kernels::gated_scan_backward(in, saved[6].data_ptr<float>(), d_o.data_ptr<float>(),
                                  {.dq = gradients[0].data_ptr<float>(),
                                   .dk = gradients[1].data_ptr<float>(),
                                   .dv = gradients[2].data_ptr<float>(),
                                   .dg = decays ? gradients[3].data_ptr<float>() : nullptr,
                                   .dw = in.w.data ? gradients[4].data_ptr<float>() : nullptr});
     if (!decays) gradients[3] = torch::Tensor();
-    gradients.emplace_back();
+    gradients.resize(7);
     return gradients;
   }
 };
@@ -92,8 +99,9 @@ torch::Tensor composed_scan(const torch::Tensor& q, const torch::Tensor& k, cons
 }  // namespace
 
 torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                         const torch::Tensor& log_decay, const torch::Tensor& weight) {
-  if (!use_kernels(v)) return composed_scan(q, k, weight.defined() ? v * weight.unsqueeze(-1) : v, log_decay);
+                         const torch::Tensor& log_decay, const torch::Tensor& weight, const Positions& wanted) {
+  if (!use_kernels(v))
+    return wanted.of(composed_scan(q, k, weight.defined() ? v * weight.unsqueeze(-1) : v, log_decay));
   bool differentiable = false;
   for (const torch::Tensor* input : {&q, &k, &v, &log_decay, &weight})
     differentiable = differentiable || (input->defined() && input->requires_grad());
@@ -101,7 +109,7 @@ torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const t
   const auto optional = [](const torch::Tensor& x) {
     return x.defined() ? c10::optional<torch::Tensor>(x) : c10::nullopt;
   };
-  return GatedScan::apply(q, k, v, optional(log_decay), optional(weight),
+  return GatedScan::apply(q, k, v, optional(log_decay), optional(weight), optional(wanted.rows()),
                           differentiable && torch::GradMode::is_enabled());
 }
 

@@ -70,7 +70,7 @@ class LinearAttention : public Mixer {
  private:
   torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
     const auto [q, k, v] = streams(x);
-    return output(wanted.of(gated_scan(q, k, v, {})));
+    return output(gated_scan(q, k, v, {}, {}, wanted));
   }
 
   // [.., H, dk] twice and [.., H, dv], with a value of 1 behind each if the weights are to be summed.

@@ -65,8 +65,8 @@ class Mamba2 : public Mixer, public SelfInitialised {
     const auto [z, convolved, dt] = projected(x, wanted);
     const auto [q, k, u] = streams(conv1d_->forward(convolved, ConvEnd::silu));
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
-    const torch::Tensor o = gated_scan(q, k, u, delta * A(), delta);
-    return output(wanted.of(o), wanted.of(u), z);
+    const torch::Tensor o = gated_scan(q, k, u, delta * A(), delta, wanted);
+    return output(o, wanted.of(u), z);
   }
 
   torch::Tensor A() const { return -torch::exp(A_log_); }

@@ -88,7 +88,7 @@ class Retention : public Mixer {
   torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
     const auto [q, k, v] = streams(
         x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in, ConvEnd::silu); });
-    return output(wanted.of(gated_scan(positioned(q), positioned(k), v, log_decay(x))), wanted.of(x));
+    return output(gated_scan(positioned(q), positioned(k), v, log_decay(x), {}, wanted), wanted.of(x));
   }
 
   // As gated_scan takes it; x is [B, L, D] or [B, D].

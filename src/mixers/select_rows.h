@@ -20,6 +20,7 @@ class Positions {
   // x [B, L, ..] as it is, or [R, ..].
   torch::Tensor of(const torch::Tensor& x) const { return rows_.defined() ? select_rows(x, rows_) : x; }
   bool are_all() const { return !rows_.defined(); }
+  const torch::Tensor& rows() const { return rows_; }  // undefined: all
 
  private:
   torch::Tensor rows_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -37,6 +38,16 @@ const Kernels kReference = {[](const GatedScanInput& in, float* o, float*) { gat
 
 using Results = std::map<std::string, std::vector<float>>;
 
+std::vector<float> chosen_rows(const std::vector<float>& all, const std::vector<std::int64_t>& rows,
+                               std::size_t width) {
+  std::vector<float> chosen;
+  for (const std::int64_t r : rows) {
+    const auto begin = all.begin() + r * static_cast<std::ptrdiff_t>(width);
+    chosen.insert(chosen.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+  }
+  return chosen;
+}
+
 class Problem {
  public:
   explicit Problem(const Shape& shape)
@@ -70,19 +81,22 @@ class Problem {
             s_.weighted ? rows(w_, s_.H) : Rows{}};
   }
 
-  Results run(const Kernels& kernels) {
-    const GatedScanInput in = input();
-    const std::size_t keys = tokens() * s_.G * s_.K;
-    GuardedArray o(d_o_.size(), s_.shift), dq(keys, s_.shift), dk(keys, s_.shift), dv(d_o_.size(), s_.shift),
-        dg(tokens() * decays(), s_.shift), dw(tokens() * s_.H, s_.shift),
-        checkpoints(gated_scan_checkpoint_size(in), s_.shift);
-    kernels.forward(in, o.data(), checkpoints.data());
-    kernels.backward(in, checkpoints.data(), d_o_.data(), {dq.data(), dk.data(), dv.data(), dg.data(), dw.data()});
-    for (GuardedArray* array : {&o, &dq, &dk, &dv, &dg, &dw, &checkpoints}) EXPECT_TRUE(array->margins_intact());
-    Results results = {
-        {"o", o.values()}, {"dq", dq.values()}, {"dk", dk.values()}, {"dv", dv.values()}, {"dg", dg.values()}};
-    if (s_.weighted) results["dw"] = dw.values();
-    return results;
+  Results run(const Kernels& kernels) { return run(kernels, input(), d_o_.values()); }
+  Results run_asked(const std::vector<std::int64_t>& asked) {
+    GatedScanInput in = input();
+    const std::int64_t none = 0;
+    in.asked = asked.empty() ? &none : asked.data();
+    in.R = asked.size();
+    return run({}, in, chosen_rows(d_o_.values(), asked, s_.H * s_.V));
+  }
+
+  // Of outputs that are not asked there is no gradient.
+  Problem& keep_outputs(const std::vector<std::int64_t>& asked) {
+    const std::size_t row = s_.H * s_.V;
+    for (std::size_t t = 0; t < tokens(); ++t)
+      if (std::find(asked.begin(), asked.end(), static_cast<std::int64_t>(t)) == asked.end())
+        for (std::size_t i = 0; i < row; ++i) d_o_[t * row + i] = 0.0F;
+    return *this;
   }
 
   double loss(const Kernels& kernels) {
@@ -101,6 +115,21 @@ class Problem {
   }
 
  private:
+  Results run(const Kernels& kernels, const GatedScanInput& in, const std::vector<float>& d_o) {
+    const std::size_t keys = tokens() * s_.G * s_.K;
+    GuardedArray o(d_o.size(), s_.shift), dq(keys, s_.shift), dk(keys, s_.shift), dv(d_o_.size(), s_.shift),
+        dg(tokens() * decays(), s_.shift), dw(tokens() * s_.H, s_.shift),
+        checkpoints(gated_scan_checkpoint_size(in), s_.shift), gradient(d_o.size(), s_.shift);
+    std::copy(d_o.begin(), d_o.end(), gradient.data());
+    kernels.forward(in, o.data(), checkpoints.data());
+    kernels.backward(in, checkpoints.data(), gradient.data(), {dq.data(), dk.data(), dv.data(), dg.data(), dw.data()});
+    for (GuardedArray* array : {&o, &dq, &dk, &dv, &dg, &dw, &checkpoints}) EXPECT_TRUE(array->margins_intact());
+    Results results = {
+        {"o", o.values()}, {"dq", dq.values()}, {"dk", dk.values()}, {"dv", dv.values()}, {"dg", dg.values()}};
+    if (s_.weighted) results["dw"] = dw.values();
+    return results;
+  }
+
   Shape s_;
   GuardedArray q_, k_, v_, g_, w_, d_o_;
 };
@@ -154,6 +183,25 @@ TEST(KernelsGatedScan, ValuesHaveWeights) {
         const auto [name, error] =
             worst({}, {2, L, 4, 2, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1, true});
         EXPECT_LE(error, kTolerance) << name << ", L " << L << ", K " << K << ", decay " << static_cast<int>(decay);
+      }
+}
+
+// Outputs are those of all that are asked, and gradients those of a loss that knows of no others: a token at a time and
+// in chunks, with chunks and sequences of which nothing is asked.
+TEST(KernelsGatedScan, OutputsThatAreNotAskedAreLeftOut) {
+  for (const Decay decay : kDecays)
+    for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}})
+      for (const std::vector<std::int64_t>& asked : {std::vector<std::int64_t>{0, 3, 31, 32, 69, 140, 209},
+                                                     std::vector<std::int64_t>{69}, std::vector<std::int64_t>{}}) {
+        const std::size_t row = 4 * static_cast<std::size_t>(V);
+        Problem problem({3, 70, 4, 2, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1, true});
+        const Results all = problem.keep_outputs(asked).run(kReference), few = problem.run_asked(asked);
+        for (const auto& [name, values] : few) {
+          std::vector<float> expected = all.at(name);
+          if (name == "o") expected = chosen_rows(expected, asked, row);
+          EXPECT_LE(relative_error(values, expected), kTolerance)
+              << name << ", K " << K << ", " << asked.size() << " asked";
+        }
       }
 }
 
