@@ -20,6 +20,12 @@ Decay decay_kind(const torch::Tensor& log_decay) {
   return log_decay.dim() == 3 ? Decay::head : Decay::channel;
 }
 
+// Also of no places there is an address: null would be all.
+const std::int64_t* places_of(const torch::Tensor& rows) {
+  static constexpr std::int64_t kNone = 0;
+  return rows.numel() == 0 ? &kNone : rows.data_ptr<std::int64_t>();
+}
+
 kernels::GatedScanInput kernel_input(const variable_list& x) {
   const torch::Tensor &q = x[0], &v = x[2], &g = x[3];
   const Decay decay = decay_kind(g);
@@ -35,7 +41,7 @@ kernels::GatedScanInput kernel_input(const variable_list& x) {
           .decay = decay,
           .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g),
           .w = rows_of(x[4]),
-          .asked = x[5].defined() ? x[5].data_ptr<std::int64_t>() : nullptr,
+          .asked = x[5].defined() ? places_of(x[5]) : nullptr,
           .R = x[5].defined() ? extent(x[5], 0) : 0};
 }
 
