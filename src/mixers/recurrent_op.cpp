@@ -1,5 +1,6 @@
 #include "mixers/recurrent_op.h"
 
+#include "kernels/linear.h"
 #include "kernels/recurrent_cells.h"
 #include "mixers/operation.h"
 
@@ -28,10 +29,14 @@ kernels::CellSizes sizes_of(const Tensor& h) {
 }
 
 // The gradient of the recurrent matrix: sum over t of db[t]^T h[t-1], as one product.
-Tensor weight_gradient(const Tensor& db, const Tensor& h) {
-  const std::int64_t L = db.size(0);
-  if (L == 1) return torch::zeros({db.size(2), h.size(2)}, db.options());
-  return torch::mm(db.narrow(0, 1, L - 1).flatten(0, 1).t(), h.narrow(0, 0, L - 1).flatten(0, 1));
+Tensor weight_gradient(const Sequence& db, const Sequence& h) {
+  const kernels::CellSizes s = sizes_of(h.all);
+  const auto blocks = static_cast<std::size_t>(db.all.size(2));
+  Tensor gradient = torch::zeros({db.all.size(2), h.all.size(2)}, db.all.options());
+  if (db.step.size() > 1)
+    kernels::linear_backward({(db.step.size() - 1) * s.rows, s.channels, blocks}, h.at(0), nullptr, db.at(1),
+                             {nullptr, gradient.data_ptr<float>(), nullptr});
+  return gradient;
 }
 
 // dh[t] = dy[t] + what comes back through the product of step t + 1.
@@ -67,7 +72,7 @@ class RnnLayer : public Operation<RnnLayer> {
       add_from_later(da.step[t], dy, da, saved[1], t);
       kernels::rnn_cell_backward({sizes_of(h.all), relu, h.at(t), da.at(t), da.at(t)});
     }
-    return {da.all, weight_gradient(da.all, h.all), Tensor()};
+    return {da.all, weight_gradient(da, h), Tensor()};
   }
 };
 
@@ -101,7 +106,7 @@ class LstmLayer : public Operation<LstmLayer> {
       kernels::lstm_cell_backward({sizes_of(h.all), gates.at(t), t > 0 ? c.at(t - 1) : zeros.data_ptr<float>(), c.at(t),
                                    dh.data_ptr<float>(), dc.data_ptr<float>(), da.at(t)});
     }
-    return {da.all, weight_gradient(da.all, h.all)};
+    return {da.all, weight_gradient(da, h)};
   }
 };
 
@@ -110,12 +115,14 @@ class GruLayer : public Operation<GruLayer> {
   static Tensor forward(AutogradContext* context, const Tensor& a_in, const Tensor& weight, const Tensor& bias_n) {
     const Sequence a(a_in.contiguous());
     const std::int64_t H = weight.size(1);
-    const Tensor bias = bias_n.contiguous(), transposed = weight.t();
+    const Tensor bias = bias_n.contiguous(), matrix = weight.contiguous();
     Sequence h = empty_sequence(a.all, H), gates = empty_sequence(a.all, 4 * H);
     Tensor b = torch::zeros_like(a.step[0]);
     const Tensor zeros = torch::zeros_like(h.step[0]);
     for (std::size_t t = 0; t < a.step.size(); ++t) {
-      if (t > 0) torch::mm_out(b, h.step[t - 1], transposed);
+      if (t > 0)
+        kernels::linear({sizes_of(h.all).rows, sizes_of(h.all).channels, 3 * sizes_of(h.all).channels}, h.at(t - 1),
+                        matrix.data_ptr<float>(), nullptr, b.data_ptr<float>());
       kernels::gru_cell({sizes_of(h.all), a.at(t), b.data_ptr<float>(), bias.data_ptr<float>(),
                          t > 0 ? h.at(t - 1) : zeros.data_ptr<float>(), gates.at(t), h.at(t)});
     }
@@ -137,7 +144,7 @@ class GruLayer : public Operation<GruLayer> {
                                   dh.data_ptr<float>(), da.at(t), db.at(t)});
       std::swap(dh, kept);
     }
-    return {da.all, weight_gradient(db.all, h.all), db.all.narrow(2, 2 * H, H).flatten(0, 1).sum(0)};
+    return {da.all, weight_gradient(db, h), db.all.narrow(2, 2 * H, H).flatten(0, 1).sum(0)};
   }
 };
 
