@@ -18,7 +18,10 @@ def require_tests(build, suites):
 
 def require_same_function(mixers, form="careful"):
     """The plain PyTorch versions of these mixers reproduce their golden cases."""
-    files = [file for mixer in mixers for file in sorted((ROOT / "tests" / "golden").glob(f"{mixer}-*.safetensors"))]
+    cases = {mixer: sorted((ROOT / "tests" / "golden").glob(f"{mixer}-*.safetensors")) for mixer in mixers}
+    if unknown := [mixer for mixer, found in cases.items() if not found]:
+        sys.exit(f"script/bench: --mixers: there is no golden case of {', '.join(unknown)}, expected names of `mneme list mixers`")
+    files = [file for found in cases.values() for file in found]
     run = subprocess.run([sys.executable, MIXERS, "--verify", "--form", form, *files], capture_output=True, text=True)
     if run.returncode != 0:
         sys.exit(f"script/bench: a plain version does not compute its mixer, so no speed is printed\n{run.stdout}{run.stderr}")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <ostream>
 #include <string>
 
 #include "kernels/kernel_arrays.h"
@@ -25,6 +26,10 @@ struct Shape {
   std::size_t shift = 0;  // misalignment of every array, and floats between the tokens of the inputs
   bool weighted = false;
 };
+
+void PrintTo(const Shape& s, std::ostream* out) {
+  *out << "K " << s.K << ", V " << s.V << ", decay " << static_cast<int>(s.decay);
+}
 
 struct Kernels {
   std::function<void(const GatedScanInput&, float*, float*)> forward = gated_scan;
