@@ -13,6 +13,7 @@
 
 #include "kernels/causal_attention-inl.h"
 #include "kernels/matmul-inl.h"
+#include "kernels/outer_products-inl.h"
 #include "kernels/row_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();

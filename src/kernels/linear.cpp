@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/matmul-inl.h"
+#include "kernels/outer_products-inl.h"
 #include "kernels/row_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();

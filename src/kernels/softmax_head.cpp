@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/matmul-inl.h"
+#include "kernels/outer_products-inl.h"
 #include "kernels/row_sums-inl.h"
 #include "kernels/vector_math-inl.h"
 

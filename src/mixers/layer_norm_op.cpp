@@ -4,6 +4,7 @@
 #include "mixers/operation.h"
 #include "mixers/path.h"
 #include "mixers/rows.h"
+#include "mixers/select_rows.h"
 #include "mixers/weight_gradient.h"
 
 namespace mneme {
@@ -19,8 +20,6 @@ kernels::LayerNorm kernel_norm(const Tensor& x, const Tensor& weight, const Tens
           bias.data_ptr<float>()};
 }
 
-Tensor chosen_rows(const Tensor& x, const Tensor& rows) { return x.flatten(0, -2).index_select(0, rows); }
-
 // Returns the norm and the sum, or its rows. That both come from here saves the sum of their gradients.
 class AddAndNorm : public Operation<AddAndNorm> {
  public:
@@ -35,7 +34,7 @@ class AddAndNorm : public Operation<AddAndNorm> {
     context->saved_data["eps"] = eps;
     context->saved_data["two"] = second.has_value();
     context->set_materialize_grads(false);
-    return {normal, rows ? chosen_rows(sum, *rows) : sum};
+    return {normal, rows ? select_rows(sum, *rows) : sum};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -81,7 +80,7 @@ NormedSum add_and_norm(const Tensor& a, const Tensor& b, const torch::nn::LayerN
   const auto optional = [](const Tensor& x) { return x.defined() ? c10::optional<Tensor>(x) : c10::nullopt; };
   if (!use_kernels(a) || (b.defined() && !use_kernels(b)) || !use_kernels(weight)) {
     const Tensor sum = b.defined() ? a + b : a;
-    return {rows.defined() ? chosen_rows(sum, rows) : sum,
+    return {rows.defined() ? select_rows(sum, rows) : sum,
             torch::layer_norm(sum, {weight.size(0)}, weight, bias, norm->options.eps())};
   }
   const variable_list out = AddAndNorm::apply(a, optional(b), weight, bias, optional(rows), norm->options.eps());
