@@ -47,8 +47,8 @@ struct HeadRows {
   }
 
   std::size_t Kp, Vp;
-  AlignedFloats q, k, a, v,
-      o;  // a = exp(g); v times its weight; o holds outputs, or their gradient in the backward pass
+  // a = exp(g); v times its weight; o holds outputs, or their gradient in the backward pass
+  AlignedFloats q, k, a, v, o;
 
  private:
   void load_decay(const GatedScanInput& in, std::size_t h, std::size_t group, std::size_t row, float* to) {
