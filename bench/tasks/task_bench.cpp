@@ -10,7 +10,7 @@
 #include "core/config.h"
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 struct Case {
@@ -73,4 +73,4 @@ const bool registered = [] {
 }();
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

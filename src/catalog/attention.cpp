@@ -1,6 +1,6 @@
 #include "catalog/attention.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t conv_streams(const Options& options) { return static_cast<std::int64_t>(options.text("conv_on").size()); }
@@ -87,4 +87,4 @@ MixerEntry attention_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

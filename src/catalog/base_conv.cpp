@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 constexpr std::int64_t kFilterInputs = 3, kFilterHidden = 16;
@@ -68,4 +68,4 @@ MixerEntry base_conv_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -3,11 +3,11 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 MixerEntry base_conv_entry();
 
 // The taps of this layer's convolution; -1: as long as the sequence.
 std::int64_t base_conv_kernel_size(const MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/based.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
@@ -66,4 +66,4 @@ MixerEntry based_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const DeltaRuleSizes& s) {
@@ -200,4 +200,4 @@ MixerEntry deltaproduct_entry() {
       check_heads);
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -2,7 +2,7 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 // Mixers with a matrix state that is corrected by the delta rule.
 MixerEntry deltanet_entry();
@@ -34,4 +34,4 @@ DeltaRuleSizes deltanet_sizes(const MixerContext& context, const Options& option
 DeltaRuleSizes gated_deltanet_sizes(const MixerContext& context, const Options& options);
 DeltaRuleSizes deltaproduct_sizes(const MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/ema.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options&) { return context.width * (context.width + 1); }
@@ -31,4 +31,4 @@ MixerEntry ema_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -3,8 +3,8 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 MixerEntry ema_entry();
 
-}  // namespace mneme
+}  // namespace mneme::catalog

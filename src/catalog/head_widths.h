@@ -5,7 +5,7 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 struct HeadWidths {
   std::int64_t heads, key, value;  // key and value: of all heads together
@@ -27,4 +27,4 @@ inline void validate_head_widths(const MixerContext& context, const Options& opt
                                std::to_string(widths.heads) + " heads");
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/hyena.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
@@ -71,4 +71,4 @@ MixerEntry hyena_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

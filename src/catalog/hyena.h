@@ -2,9 +2,9 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 // Gated long convolution with a filter computed from the position.
 MixerEntry hyena_entry();
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/ids4.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 MixerEntry ids4_entry() {
   return {
@@ -28,4 +28,4 @@ MixerEntry ids4_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

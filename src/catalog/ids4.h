@@ -2,9 +2,9 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 // Input-dependent state-space model: running products of dense matrices.
 MixerEntry ids4_entry();
 
-}  // namespace mneme
+}  // namespace mneme::catalog

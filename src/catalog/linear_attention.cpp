@@ -2,7 +2,7 @@
 
 #include "catalog/head_widths.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
@@ -67,4 +67,4 @@ MixerEntry linear_attention_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

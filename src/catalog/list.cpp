@@ -21,7 +21,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 const MixerEntry& find(const std::vector<MixerEntry>& list, std::string_view kind, std::string_view name,
@@ -86,4 +86,4 @@ const MixerEntry& find_state_mixer(std::string_view name, std::string_view origi
   return find(state_mixer_catalog(), "state mixer", name, origin);
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/mamba.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
@@ -95,4 +95,4 @@ std::int64_t mamba_dt_rank(const MixerContext& context, const Options& options) 
   return options.is_word("dt_rank") ? (context.width + 15) / 16 : options.integer("dt_rank");
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
@@ -89,4 +89,4 @@ MixerEntry mamba2_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -3,7 +3,7 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 MixerEntry mamba2_entry();
 
@@ -13,4 +13,4 @@ struct Mamba2Widths {
 };
 Mamba2Widths mamba2_widths(const MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::catalog

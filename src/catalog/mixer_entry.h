@@ -11,7 +11,7 @@
 
 #include "core/schema.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 // Where a mixer stands in a model.
 struct MixerContext {
@@ -53,4 +53,4 @@ const std::vector<MixerEntry>& state_mixer_catalog();
 const MixerEntry& find_mixer(std::string_view name, std::string_view origin = "model.mixer");
 const MixerEntry& find_state_mixer(std::string_view name, std::string_view origin = "model.state_mixer");
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -4,7 +4,7 @@
 
 #include "catalog/recurrent.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 struct Shape {
@@ -76,4 +76,4 @@ MixerEntry nru_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -2,9 +2,9 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 // Non-saturating recurrent unit, in three variants.
 MixerEntry nru_entry();
 
-}  // namespace mneme
+}  // namespace mneme::catalog

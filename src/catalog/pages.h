@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
-namespace mneme {
+namespace mneme::catalog {
 
 // The Markdown text of docs/mixers/NAME.md; "" if there is none.
 std::string_view mixer_page(std::string_view name);
 
-}  // namespace mneme
+}  // namespace mneme::catalog

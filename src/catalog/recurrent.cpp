@@ -1,6 +1,6 @@
 #include "catalog/recurrent.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 // One layer holds `gates` blocks of H rows that read its input and its own state.
@@ -96,4 +96,4 @@ MixerEntry gru_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

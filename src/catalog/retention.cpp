@@ -1,6 +1,6 @@
 #include "catalog/retention.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 // Widths of the q, k and v projections together: each may have a convolution.
@@ -147,4 +147,4 @@ MixerEntry gla_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -3,7 +3,7 @@
 
 #include "catalog/head_widths.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 MixerEntry retnet_entry();
 MixerEntry gla_entry();
@@ -11,4 +11,4 @@ MixerEntry gla_entry();
 // Query heads that share one key and value head.
 std::int64_t retention_groups(const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 bool always(const Options&) { return true; }
@@ -148,4 +148,4 @@ MixerEntry rwkv7_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -2,7 +2,7 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 // RWKV-4 time mix and its channel mix (a state mixer that also sees the previous token), RWKV-5 and RWKV-7.
 MixerEntry rwkv4_entry();
@@ -20,4 +20,4 @@ struct Rwkv7Ranks {
 };
 Rwkv7Ranks rwkv7_ranks(const MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::catalog

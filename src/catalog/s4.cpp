@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 Field state_field() {
@@ -167,4 +167,4 @@ MixerEntry h3_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/state_mixers.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t no_state(const MixerContext&, const Options&) { return 0; }
@@ -80,4 +80,4 @@ MixerEntry identity_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -2,10 +2,10 @@
 
 #include "catalog/mixer_entry.h"
 
-namespace mneme {
+namespace mneme::catalog {
 
 MixerEntry mlp_entry();
 MixerEntry glu_entry();
 MixerEntry identity_entry();
 
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -1,6 +1,6 @@
 #include "catalog/transformer.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 std::int64_t parameters(const MixerContext& context, const Options& options) {
@@ -61,4 +61,4 @@ MixerEntry transformer_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::catalog

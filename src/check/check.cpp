@@ -1,6 +1,6 @@
 #include "check/check.h"
 
-namespace mneme {
+namespace mneme::check {
 
 const std::vector<Check>& mixer_checks() {
   static const std::vector<Check> list = {
@@ -33,4 +33,4 @@ Finding run_check(const Check& check, const Subject& subject) {
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

@@ -9,7 +9,7 @@
 
 #include "check/subject.h"
 
-namespace mneme {
+namespace mneme::check {
 
 struct Finding {
   enum class Verdict { passed, failed, not_applicable };
@@ -49,4 +49,4 @@ Finding check_file(const Subject& subject);
 Finding check_memory(const Subject& subject);
 Finding check_cost(const Subject& subject);
 
-}  // namespace mneme
+}  // namespace mneme::check

@@ -4,15 +4,15 @@
 #include <cmath>
 
 #include "check/check.h"
-#include "mixers/path.h"
+#include "ops/path.h"
 
-namespace mneme {
+namespace mneme::check {
 namespace {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
 // Output and every gradient along `direction`, as doubles.
-NamedTensors derivatives(Mixer& mixer, const torch::Tensor& x, const torch::Tensor& direction) {
+NamedTensors derivatives(mixers::Mixer& mixer, const torch::Tensor& x, const torch::Tensor& direction) {
   torch::Tensor input = x.clone().requires_grad_(true);
   for (auto& parameter : mixer.parameters()) parameter.mutable_grad() = torch::Tensor();
   const torch::Tensor y = evaluate(mixer, input);
@@ -43,8 +43,8 @@ constexpr int kInputs = 4;
 Finding check_gradient(const Subject& subject) {
   constexpr std::int64_t L = 5;
   constexpr double kTolerance = 1e-6;
-  const ScopedComposed composed;
-  const MixerPointer mixer = subject.make(L);
+  const ops::ScopedComposed composed;
+  const mixers::MixerPointer mixer = subject.make(L);
   mixer->to(torch::kFloat64);
   torch::Tensor x = sample({2, L, subject.width}, 17, torch::kFloat64).requires_grad_(true);
   const torch::Tensor direction = sample(evaluate(*mixer, x).sizes(), 19, torch::kFloat64);
@@ -86,11 +86,11 @@ Finding check_kernels(const Subject& subject) {
   std::string where = "nothing";
   bool identical = true;
   for (const std::int64_t length : {1, 2, 7, 40}) {
-    const MixerPointer mixer = subject.make(length);
+    const mixers::MixerPointer mixer = subject.make(length);
     const torch::Tensor x = sample({3, length, subject.width}, 23);
     const torch::Tensor direction = sample(evaluate(*mixer, x).sizes(), 29);
     const NamedTensors kernels = derivatives(*mixer, x, direction);
-    const ScopedComposed guard;
+    const ops::ScopedComposed guard;
     NamedTensors truth;
     std::vector<double> composed_error;
     for (int input = 0; input < kInputs; ++input) {
@@ -126,4 +126,4 @@ Finding check_kernels(const Subject& subject) {
   return Finding::passed_if(worst <= 1, fmt::format("worst error {:.2f} of what is allowed, in {}", worst, where));
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

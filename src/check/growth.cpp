@@ -7,10 +7,10 @@
 #include "check/check.h"
 #include "check/tensor_memory.h"
 
-namespace mneme {
+namespace mneme::check {
 namespace {
 
-void forward_and_backward(Mixer& mixer, const torch::Tensor& x) {
+void forward_and_backward(mixers::Mixer& mixer, const torch::Tensor& x) {
   torch::Tensor input = x.detach().requires_grad_(true);
   evaluate(mixer, input).sum().backward();
   for (auto& parameter : mixer.parameters()) parameter.mutable_grad() = torch::Tensor();
@@ -18,24 +18,24 @@ void forward_and_backward(Mixer& mixer, const torch::Tensor& x) {
 
 // The mixer's own start: with arbitrary values some mixers overflow over thousands of tokens, and
 // denormal numbers are slow.
-MixerPointer at_its_start(const Subject& subject, std::int64_t length) {
-  MixerPointer mixer = subject.build(subject.context(length), subject.options);
-  const Draw draw(1);
+mixers::MixerPointer at_its_start(const Subject& subject, std::int64_t length) {
+  mixers::MixerPointer mixer = subject.build(subject.context(length), subject.options);
+  const nn::Draw draw(1);
   for (const auto& module : mixer->named_modules()) {
-    if (auto* own = dynamic_cast<SelfInitialised*>(module.value().get()))
+    if (auto* own = dynamic_cast<nn::SelfInitialised*>(module.value().get()))
       own->initialise(draw, module.key().empty() ? "" : module.key() + ".");
   }
   return mixer;
 }
 
 std::int64_t peak_bytes(const Subject& subject, std::int64_t length) {
-  const MixerPointer mixer = at_its_start(subject, length);
+  const mixers::MixerPointer mixer = at_its_start(subject, length);
   const torch::Tensor x = sample({1, length, subject.width}, 43);
   return peak_tensor_memory([&] { forward_and_backward(*mixer, x); });
 }
 
 // Time of the processor, so that waiting for it behind other work does not count.
-double seconds(Mixer& mixer, const torch::Tensor& x) {
+double seconds(mixers::Mixer& mixer, const torch::Tensor& x) {
   const auto now = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   const double start = now();
   forward_and_backward(mixer, x);
@@ -55,7 +55,7 @@ class Stopwatch {
 
  private:
   std::int64_t length_;
-  MixerPointer mixer_;
+  mixers::MixerPointer mixer_;
   torch::Tensor x_;
   double quickest_ = INFINITY;
 };
@@ -115,4 +115,4 @@ Finding check_cost(const Subject& subject) {
                   brief.length(), ratio, longer.length(), wide.width, promised ? "" : " (its state grows)"));
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

@@ -9,7 +9,7 @@
 #include "check/check.h"
 #include "core/safetensors.h"
 
-namespace mneme {
+namespace mneme::check {
 namespace {
 
 constexpr std::int64_t kTokens = 9;
@@ -42,14 +42,14 @@ class TemporaryFile {
 
 Finding check_step(const Subject& subject) {
   const torch::NoGradGuard guard;
-  const MixerPointer mixer = subject.make(kTokens);
+  const mixers::MixerPointer mixer = subject.make(kTokens);
   if (!mixer->has_step()) return no_step(subject);
   const torch::Tensor x = sample({kBatch, kTokens, subject.width}, 31);
   const torch::Tensor whole = evaluate(*mixer, x);
   // Products of matrices grow: rounding is measured by the largest value.
   const double tolerance = 1e-5 * std::max(1.0, largest(whole));
   double worst = 0;
-  MixerState state = mixer->initial_state(kBatch);
+  mixers::MixerState state = mixer->initial_state(kBatch);
   for (std::int64_t t = 0; t < kTokens; ++t)
     worst = std::max(worst, largest(mixer->step(state, x.select(1, t)) - whole.select(1, t)));
   return Finding::passed_if(worst <= tolerance, fmt::format("{} tokens, worst difference {:.1e} of {:.1e} allowed",
@@ -60,9 +60,9 @@ Finding check_state(const Subject& subject) {
   const torch::NoGradGuard guard;
   std::string sizes;
   for (const std::int64_t length : {kTokens, 2 * kTokens}) {
-    const MixerPointer mixer = subject.make(length);
+    const mixers::MixerPointer mixer = subject.make(length);
     if (!mixer->has_step()) return no_step(subject);
-    MixerState state = mixer->initial_state(kBatch);
+    mixers::MixerState state = mixer->initial_state(kBatch);
     const torch::Tensor x = sample({kBatch, length, subject.width}, 37);
     for (std::int64_t t = 0; t < length; ++t) mixer->step(state, x.select(1, t));
     const std::int64_t declared = subject.entry->state(subject.context(length), subject.options);
@@ -76,7 +76,7 @@ Finding check_state(const Subject& subject) {
 
 Finding check_file(const Subject& subject) {
   const torch::NoGradGuard guard;
-  const MixerPointer original = subject.make(kTokens);
+  const mixers::MixerPointer original = subject.make(kTokens);
   const torch::Tensor x = sample({kBatch, kTokens, subject.width}, 41);
   const TemporaryFile file;
   std::map<std::string, TensorView> views;
@@ -89,7 +89,7 @@ Finding check_file(const Subject& subject) {
   save_safetensors(file.path(), views, {{"mixer", subject.entry->name}});
 
   const Safetensors stored = Safetensors::load(file.path());
-  const MixerPointer copy = subject.build(subject.context(kTokens), subject.options);
+  const mixers::MixerPointer copy = subject.build(subject.context(kTokens), subject.options);
   std::size_t read = 0;
   for (const auto& item : copy->named_parameters()) {
     const auto found = stored.tensors().find(item.key());
@@ -102,4 +102,4 @@ Finding check_file(const Subject& subject) {
   return Finding::passed_if(equal, fmt::format("{} tensors, outputs {}", read, equal ? "equal to the bit" : "differ"));
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

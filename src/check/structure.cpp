@@ -3,16 +3,16 @@
 
 #include "check/check.h"
 
-namespace mneme {
+namespace mneme::check {
 
 Finding check_shape(const Subject& subject) {
   // Longer than any short convolution; a mixer built for it must take everything below.
   constexpr std::int64_t kLongest = 40;
-  const MixerPointer general = subject.make(kLongest);
+  const mixers::MixerPointer general = subject.make(kLongest);
   std::int64_t width = 0;
   for (const std::int64_t length : {1, 2, 3, 7, 16, 33, 40}) {
     const torch::Tensor x = sample({3, length, subject.width}, 7);
-    for (const MixerPointer& mixer : {general, subject.make(length)}) {
+    for (const mixers::MixerPointer& mixer : {general, subject.make(length)}) {
       const torch::Tensor y = evaluate(*mixer, x);
       if (y.dim() != 3 || y.size(0) != 3 || y.size(1) != length)
         return {Finding::Verdict::failed, fmt::format("L = {}: input [3, {}, {}] became {} numbers in {} dimensions",
@@ -29,7 +29,7 @@ Finding check_shape(const Subject& subject) {
 Finding check_causality(const Subject& subject) {
   constexpr std::int64_t L = 37;
   const torch::NoGradGuard guard;
-  const MixerPointer mixer = subject.make(L);
+  const mixers::MixerPointer mixer = subject.make(L);
   const torch::Tensor x = sample({2, L, subject.width}, 11);
   const torch::Tensor before = evaluate(*mixer, x);
   std::int64_t seen_from_before = 0, silent = 0;
@@ -59,7 +59,7 @@ Finding check_order(const Subject& subject) {
   // An order-blind mixer differs by rounding, one that knows order by far more; between the two lies nothing.
   constexpr double kRounding = 1e-5, kEffect = 1e-4;
   const torch::NoGradGuard guard;
-  const MixerPointer mixer = subject.make(L);
+  const mixers::MixerPointer mixer = subject.make(L);
   const torch::Tensor x = sample({1, L, subject.width}, 13);
   const torch::Tensor swapped = x.index_select(1, torch::tensor({2, 0, 1, 4, 3, 5}));
   const torch::Tensor y = evaluate(*mixer, x).select(1, L - 1);
@@ -80,4 +80,4 @@ Finding check_parameters(const Subject& subject) {
                                                    : fmt::format("{} measured, {} declared", count, declared));
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

@@ -6,10 +6,10 @@
 #include "core/config.h"
 #include "core/random.h"
 
-namespace mneme {
+namespace mneme::check {
 
-MixerPointer Subject::make(std::int64_t length) const {
-  MixerPointer mixer = build(context(length), options);
+mixers::MixerPointer Subject::make(std::int64_t length) const {
+  mixers::MixerPointer mixer = build(context(length), options);
   std::uint64_t seed = 1;
   for (auto& parameter : mixer->parameters()) {
     // A matrix gets the same gain at every width: a larger one would make recurrent mixers explode and
@@ -22,23 +22,23 @@ MixerPointer Subject::make(std::int64_t length) const {
 }
 
 Subject Subject::of_list(const std::string& name, const Json& options, std::int64_t width) {
-  const auto find = [&]() -> const MixerEntry& {
-    for (const MixerEntry& entry : state_mixer_catalog())
+  const auto find = [&]() -> const catalog::MixerEntry& {
+    for (const catalog::MixerEntry& entry : catalog::state_mixer_catalog())
       if (entry.name == name) return entry;
-    return find_mixer(name, "mixer");
+    return catalog::find_mixer(name, "mixer");
   };
-  const MixerEntry& entry = find();
+  const catalog::MixerEntry& entry = find();
   const ConfigValue table = config_from_json(options, "options of the check");
-  const auto build = [&entry](const MixerContext& context, const Options& resolved) {
-    return build_mixer(entry, context, resolved);
+  const auto build = [&entry](const catalog::MixerContext& context, const Options& resolved) {
+    return mixers::build_mixer(entry, context, resolved);
   };
   Subject subject{&entry, resolve(entry.options, &table, entry.name), width, build};
   entry.validate(subject.context(1), subject.options);
   return subject;
 }
 
-torch::Tensor evaluate(Mixer& mixer, const torch::Tensor& x) {
-  Pass pass = Pass::evaluation();
+torch::Tensor evaluate(mixers::Mixer& mixer, const torch::Tensor& x) {
+  nn::Pass pass = nn::Pass::evaluation();
   return mixer.forward(x, pass);
 }
 
@@ -51,4 +51,4 @@ torch::Tensor sample(at::IntArrayRef shape, std::uint64_t seed, torch::Dtype dty
   return result.to(dtype);
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

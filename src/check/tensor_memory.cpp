@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace mneme {
+namespace mneme::check {
 namespace {
 
 // The type of the totals differs between versions of libtorch.
@@ -37,4 +37,4 @@ std::int64_t peak_tensor_memory(const std::function<void()>& work) {
   return counter->peak();
 }
 
-}  // namespace mneme
+}  // namespace mneme::check

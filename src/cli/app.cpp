@@ -8,11 +8,11 @@
 #include <new>
 
 #include "cli/command.h"
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::cli {
 namespace {
 
 constexpr const char* kFirstSteps = R"(Mneme {}: a laboratory for memory in sequence models.
@@ -139,4 +139,4 @@ int run_command_line(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::cli

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::cli {
 
 const std::vector<Command>& command_list() {
   static const std::vector<Command> list = {
@@ -52,8 +52,8 @@ void add_examples(CLI::App& app, std::string_view examples) {
   app.footer(fmt::format("Examples:\n{}\n\nExit codes: docs/exit-codes.md", examples));
 }
 
-Index open_index(const Lab& lab) {
-  Index index = Index::open(lab);
+store::Index open_index(const store::Lab& lab) {
+  store::Index index = store::Index::open(lab);
   for (const std::string& notice : index.notices()) print_note(notice);
   for (const std::string& damage : index.damaged()) print_warning("damaged run: " + damage);
   return index;
@@ -70,7 +70,7 @@ void print_warning(std::string_view text) {
   fmt::print(stderr, "{} {}\n", paint("mneme: warning:", Color::yellow, terminal_of(stderr)), harmless(text));
 }
 
-std::string find_run_id(Index& index, std::string_view prefix) {
+std::string find_run_id(store::Index& index, std::string_view prefix) {
   constexpr std::int64_t kShown = 5;
   const auto ids = index.ids_with_prefix(prefix, kShown + 1);
   if (prefix.empty() || ids.empty())
@@ -84,20 +84,20 @@ std::string find_run_id(Index& index, std::string_view prefix) {
   return ids.front();
 }
 
-std::vector<std::string> find_run_ids(Index& index, const std::vector<std::string>& prefixes_and_filters) {
+std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std::string>& prefixes_and_filters) {
   std::vector<std::string> ids;
-  RunQuery query;
+  store::RunQuery query;
   for (const std::string& text : prefixes_and_filters) {
     if (text.find_first_of("=<>") == text.npos)
       ids.push_back(find_run_id(index, text));
     else
-      query.filters.push_back(parse_run_filter(text));
+      query.filters.push_back(store::parse_run_filter(text));
   }
   if (!query.filters.empty())
-    for (const RunRecord& record : index.query(query)) ids.push_back(record.id);
+    for (const store::RunRecord& record : index.query(query)) ids.push_back(record.id);
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
 }
 
-}  // namespace mneme
+}  // namespace mneme::cli

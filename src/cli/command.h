@@ -17,14 +17,14 @@ namespace CLI {
 class App;
 }
 
-namespace mneme {
+namespace mneme::cli {
 
 struct Context {
   std::string lab_option, claims_option;
   bool json = false;
   std::function<int()> action;  // what the chosen command does; returns the exit code
 
-  Lab lab() const { return choose_lab(lab_option, claims_option); }
+  store::Lab lab() const { return store::choose_lab(lab_option, claims_option); }
 };
 
 struct Command {
@@ -41,7 +41,7 @@ void add_common_options(CLI::App& app, Context& context);
 void add_examples(CLI::App& app, std::string_view examples);
 
 // The lab's index, with its notices told on standard error.
-Index open_index(const Lab& lab);
+store::Index open_index(const store::Lab& lab);
 
 // One document on standard output.
 void print_json(const Json& value);
@@ -50,10 +50,10 @@ void print_note(std::string_view text);
 void print_warning(std::string_view text);
 
 // The id of the one run that starts with `prefix`; throws Error(usage) if none or several do.
-std::string find_run_id(Index& index, std::string_view prefix);
+std::string find_run_id(store::Index& index, std::string_view prefix);
 
 // What a filter or the first digits of an id stand for: the ids of runs, without repetition. Throws Error(usage).
-std::vector<std::string> find_run_ids(Index& index, const std::vector<std::string>& prefixes_and_filters);
+std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std::string>& prefixes_and_filters);
 
 void add_bench(CLI::App& app, Context& context);
 void add_cancel(CLI::App& app, Context& context);
@@ -76,4 +76,4 @@ void add_train(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_window(CLI::App& app, Context& context);
 
-}  // namespace mneme
+}  // namespace mneme::cli

@@ -1,3 +1,3 @@
 #include "cli/app.h"
 
-int main(int argc, char** argv) { return mneme::run_command_line(argc, argv); }
+int main(int argc, char** argv) { return mneme::cli::run_command_line(argc, argv); }

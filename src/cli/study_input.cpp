@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/study_files.h"
 #include "cli/train_runs.h"
+#include "report/pages/study_files.h"
 
-namespace mneme {
+namespace mneme::cli {
 
 void JobsOption::add(CLI::App& app, const std::string& what) {
   option_ = app.add_option("--jobs", given_, what + " (default: one per processor)")->type_name("N");
@@ -25,10 +25,10 @@ void StudyInput::add(CLI::App& app) {
   add_scale_option(app, scale);
 }
 
-Study StudyInput::open() const {
-  Study study = open_study(name(), {scale, {arguments.begin() + 1, arguments.end()}});
+study::Study StudyInput::open() const {
+  study::Study study = report::open_study(name(), {scale, {arguments.begin() + 1, arguments.end()}});
   tell_warnings(study.runs);
   return study;
 }
 
-}  // namespace mneme
+}  // namespace mneme::cli

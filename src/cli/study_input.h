@@ -12,7 +12,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace mneme {
+namespace mneme::cli {
 
 // --jobs N. Throws Error(usage) unless 1 <= N <= 1024; one per processor if it was not given.
 class JobsOption {
@@ -36,7 +36,7 @@ struct StudyInput {
   void add(CLI::App& app);
   const std::string& name() const { return arguments.front(); }
   // The study as it was asked for; tells its warnings. Throws Error(usage) or Error(data).
-  Study open() const;
+  study::Study open() const;
 };
 
-}  // namespace mneme
+}  // namespace mneme::cli

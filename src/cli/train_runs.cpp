@@ -8,15 +8,15 @@
 #include <cstdlib>
 #include <map>
 
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "study/worker.h"
+#include "run/worker.h"
 
-namespace mneme {
+namespace mneme::cli {
 
 int checked_jobs(std::int64_t given, bool was_given) {
-  if (!was_given) return available_processors();
+  if (!was_given) return run::available_processors();
   constexpr std::int64_t kMost = 1024;
   if (given < 1 || given > kMost)
     throw Error(ErrorKind::usage, "--jobs",
@@ -40,9 +40,9 @@ FileAndOverrides sort_arguments(const std::vector<std::string>& arguments) {
   return sorted;
 }
 
-void tell_warnings(std::span<const RunConfig> runs) {
+void tell_warnings(std::span<const config::RunConfig> runs) {
   std::map<std::string, std::size_t> counts;
-  for (const RunConfig& run : runs)
+  for (const config::RunConfig& run : runs)
     for (const std::string& warning : run.warnings) ++counts[warning];
   for (const auto& [warning, count] : counts)
     print_warning(count == 1 ? warning : fmt::format("{} ({} runs)", warning, count));
@@ -65,9 +65,9 @@ void check_limits(const TrainLimits& limits) {
   if (!limits.max_time.empty()) parse_duration(limits.max_time, "--max-time");
 }
 
-ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels,
-                           const TrainLimits& limits) {
-  ExecutorOptions options;
+run::ExecutionResult train_runs(std::span<const config::RunConfig> runs, const Context& context, int jobs,
+                                report::RunLabels labels, const TrainLimits& limits) {
+  run::ExecutorOptions options;
   options.jobs = jobs;
   options.attempts = kAttempts;
   check_limits(limits);
@@ -75,26 +75,26 @@ ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& conte
   if (!limits.max_time.empty()) options.max_seconds = parse_duration(limits.max_time, "--max-time");
   if (const char* lease = std::getenv("MNEME_LEASE"); lease && *lease)
     options.lease = parse_duration(lease, "MNEME_LEASE");
-  const Lab lab = context.lab();
-  options.worker = find_worker();
+  const store::Lab lab = context.lab();
+  options.worker = run::find_worker();
   lab.create();
-  Index index = open_index(lab);
+  store::Index index = open_index(lab);
   const auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
-  return execute(runs, lab, &index, options, *progress);
+  return run::execute(runs, lab, &index, options, *progress);
 }
 
-int exit_code_of(const ExecutionResult& result) {
+int exit_code_of(const run::ExecutionResult& result) {
   if (result.interrupted) return static_cast<int>(ErrorKind::interrupted);
   if (!result.stopped.empty()) return static_cast<int>(ErrorKind::io);
-  for (const RunResult& run : result.runs)
-    if (run.state == RunState::failed)
+  for (const run::RunResult& run : result.runs)
+    if (run.state == store::RunState::failed)
       return static_cast<int>(result.runs.size() == 1 ? run.kind : ErrorKind::runs_failed);
   return 0;
 }
 
-Json result_json(const RunConfig& run, const RunResult& result, const Lab& lab) {
+Json result_json(const config::RunConfig& run, const run::RunResult& result, const store::Lab& lab) {
   return {{"id", run.id},
-          {"state", run_state_name(result.state)},
+          {"state", store::run_state_name(result.state)},
           {"reason", result.reason},
           {"already", result.elsewhere},
           {"directory", lab.run(run.id).path().string()},
@@ -103,4 +103,4 @@ Json result_json(const RunConfig& run, const RunResult& result, const Lab& lab) 
           {"summary", result.summary}};
 }
 
-}  // namespace mneme
+}  // namespace mneme::cli

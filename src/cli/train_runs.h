@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/run_label.h"
-#include "study/local_executor.h"
+#include "report/pages/run_label.h"
+#include "run/local_executor.h"
 
-namespace mneme {
+namespace mneme::cli {
 
 // Throws Error(usage) unless 1 <= jobs <= 1024; 0 means one per processor (the default of --jobs).
 int checked_jobs(std::int64_t given, bool was_given);
@@ -23,7 +23,7 @@ struct FileAndOverrides {
 FileAndOverrides sort_arguments(const std::vector<std::string>& arguments);
 
 // Warnings that are the same for many runs are told once.
-void tell_warnings(std::span<const RunConfig> runs);
+void tell_warnings(std::span<const config::RunConfig> runs);
 
 // What --max-runs and --max-time say; and how long a worker may be silent (MNEME_LEASE seconds, else the default).
 struct TrainLimits {
@@ -37,13 +37,13 @@ double parse_duration(std::string_view text, std::string_view where);
 
 // A run that fails is tried kAttempts times.
 inline constexpr int kAttempts = 3;
-ExecutionResult train_runs(std::span<const RunConfig> runs, const Context& context, int jobs, RunLabels labels,
-                           const TrainLimits& limits = {});
+run::ExecutionResult train_runs(std::span<const config::RunConfig> runs, const Context& context, int jobs,
+                                report::RunLabels labels, const TrainLimits& limits = {});
 
 // 130 if it was stopped, 4 if the disk is full, the failure's own code if one run of one failed, 5 if some of
 // several failed, else 0.
-int exit_code_of(const ExecutionResult& result);
+int exit_code_of(const run::ExecutionResult& result);
 
-Json result_json(const RunConfig& run, const RunResult& result, const Lab& lab);
+Json result_json(const config::RunConfig& run, const run::RunResult& result, const store::Lab& lab);
 
-}  // namespace mneme
+}  // namespace mneme::cli

@@ -157,7 +157,7 @@ void apply_override(ConfigValue& root, std::string_view assignment) {
     // The same.
   }
 
-  check(root.is_table(), "overrides are laid over a table");
+  require(root.is_table(), "overrides are laid over a table");
   ConfigValue* place = &root;
   const auto parts = split(assignment.substr(0, equals), '.');
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -1,7 +1,7 @@
 // Errors that a person can act on.
 //
 // Every failure caused by input, the disk or the environment is an Error whose text reads
-// "[where] what, got X, expected Y". Broken invariants of our own are assertions instead (check()).
+// "[where] what, got X, expected Y". Broken invariants of our own are assertions instead (require()).
 #pragma once
 
 #include <stdexcept>
@@ -34,6 +34,6 @@ class Error : public std::runtime_error {
 
 // Throws an internal Error naming the source line unless `holds`.
 // (The compilers' builtins, because clang 14 has no std::source_location.)
-void check(bool holds, std::string_view what, std::string_view file = __builtin_FILE(), int line = __builtin_LINE());
+void require(bool holds, std::string_view what, std::string_view file = __builtin_FILE(), int line = __builtin_LINE());
 
 }  // namespace mneme

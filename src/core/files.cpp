@@ -108,7 +108,7 @@ ScopedFileSystem::~ScopedFileSystem() { current = previous_; }
 void write_all(OutputFile& file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t written = file.write_some(bytes);
-    check(written > 0 && written <= bytes.size(), "write_some makes progress");
+    require(written > 0 && written <= bytes.size(), "write_some makes progress");
     bytes = bytes.subspan(written);
   }
 }

@@ -16,10 +16,10 @@ namespace {
 
 void check_saveable(const std::string& name, const TensorView& tensor) {
   const std::size_t element = dtype_size(tensor.dtype);
-  check(name != kMetadata && is_utf8(name), fmt::format("{} can be the name of a tensor", name));
-  check(element > 0, fmt::format("tensor {} to be saved has a known dtype, not {}", name, tensor.dtype));
-  check(byte_count(tensor.shape, element) == tensor.bytes.size() && tensor.shape.size() <= kMaxRank,
-        fmt::format("tensor {} to be saved has the bytes of its shape", name));
+  require(name != kMetadata && is_utf8(name), fmt::format("{} can be the name of a tensor", name));
+  require(element > 0, fmt::format("tensor {} to be saved has a known dtype, not {}", name, tensor.dtype));
+  require(byte_count(tensor.shape, element) == tensor.bytes.size() && tensor.shape.size() <= kMaxRank,
+          fmt::format("tensor {} to be saved has the bytes of its shape", name));
 }
 
 // The header's length and the header, padded so that the data starts at a multiple of 8.
@@ -28,12 +28,12 @@ std::string file_start(const std::map<std::string, Json>& members, const std::ma
   const auto add = [&](std::string_view name, const Json& value) {
     header += fmt::format("{}{}:{}", header.size() > 1 ? "," : "", Json(name).dump(), value.dump());
   };
-  for (const auto& [key, value] : metadata) check(is_utf8(key) && is_utf8(value), "metadata to be saved is UTF-8");
+  for (const auto& [key, value] : metadata) require(is_utf8(key) && is_utf8(value), "metadata to be saved is UTF-8");
   if (!metadata.empty()) add(kMetadata, metadata);
   for (const auto& [name, member] : members) add(name, member);
   header += '}';
   header.append((kLengthBytes - header.size() % kLengthBytes) % kLengthBytes, ' ');
-  check(header.size() <= kMaxHeader, "the header to be saved is within the format's limit");
+  require(header.size() <= kMaxHeader, "the header to be saved is within the format's limit");
 
   const std::uint64_t length = header.size();
   std::string start(kLengthBytes, '\0');
@@ -107,7 +107,7 @@ void save_sealed_safetensors(const Path& path, const std::map<std::string, Tenso
   for (std::size_t i = 1; i < layout.pieces.size(); ++i) hash.update(layout.pieces[i]);
   const std::string place = fmt::format("\"{}\":\"{}\"", kSeal, zeros);
   const std::size_t at = layout.start.find(place);
-  check(at != layout.start.npos, "the seal has its place in the header");
+  require(at != layout.start.npos, "the seal has its place in the header");
   layout.start.replace(at + place.size() - 1 - kDigestLength, kDigestLength, hash.hex());
   commit_layout(path, layout, commit);
 }

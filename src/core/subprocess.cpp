@@ -65,7 +65,7 @@ struct Child {
 
 // fork and exec; a failed exec is reported through a pipe that closes itself on success.
 Child spawn(const LineProcess::Options& options) {
-  check(!options.argv.empty(), "a program to start");
+  require(!options.argv.empty(), "a program to start");
   ::signal(SIGPIPE, SIG_IGN);
   std::vector<char*> argv;
   for (const auto& argument : options.argv) argv.push_back(const_cast<char*>(argument.c_str()));

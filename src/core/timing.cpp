@@ -10,7 +10,7 @@
 namespace mneme {
 
 double median(std::vector<double> values) {
-  check(!values.empty(), "values to take the median of");
+  require(!values.empty(), "values to take the median of");
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
@@ -18,7 +18,7 @@ double median(std::vector<double> values) {
 double now(Clock clock) {
   timespec time{};
   const int got = ::clock_gettime(clock == Clock::wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
-  check(got == 0, "a clock");
+  require(got == 0, "a clock");
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
@@ -35,7 +35,7 @@ std::vector<double> time_calls(const std::function<void()>& step, double seconds
 }
 
 double fitted_exponent(std::span<const double> x, std::span<const double> y) {
-  check(x.size() == y.size() && x.size() >= 2, "two points or more for a fitted exponent");
+  require(x.size() == y.size() && x.size() >= 2, "two points or more for a fitted exponent");
   const auto count = static_cast<double>(x.size());
   double mean_x = 0, mean_y = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -48,7 +48,7 @@ double fitted_exponent(std::span<const double> x, std::span<const double> y) {
     together += dx * (std::log(y[i]) - mean_y);
     alone += dx * dx;
   }
-  check(alone > 0, "two different points for a fitted exponent");
+  require(alone > 0, "two different points for a fitted exponent");
   return together / alone;
 }
 

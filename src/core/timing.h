@@ -1,6 +1,7 @@
 // What measurements of speed share: repeating, medians, growth.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <span>
 #include <vector>
@@ -15,6 +16,10 @@ double median(std::vector<double> values);
 // the work.
 enum class Clock { wall, thread };
 double now(Clock clock);
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 // Calls `step` once unmeasured (the first touch of its memory), then again and again for about `seconds` of the wall
 // and at least `at_least` times; returns the seconds that each call took on `clock`.

@@ -5,33 +5,33 @@
 #include <optional>
 
 #include "core/error.h"
-#include "mixers/attention_op.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/linear.h"
-#include "mixers/path.h"
-#include "mixers/rotary.h"
+#include "nn/depthwise_conv.h"
+#include "nn/rotary.h"
+#include "ops/attention.h"
+#include "ops/linear.h"
+#include "ops/path.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 constexpr char kStreams[] = {'q', 'k', 'v'};
 
 class Attention : public Mixer {
  public:
-  Attention(const MixerContext& context, const Options& options)
+  Attention(const catalog::MixerContext& context, const Options& options)
       : D_(context.width),
         H_(options.integer("num_heads")),
         dropout_(options.real("dropout")),
         conv_before_(options.text("conv_place") == "pre"),
         causal_conv_(options.text("conv_pad") == "causal") {
-    Wqkv_ = register_module("Wqkv", Linear(torch::nn::LinearOptions(D_, 3 * D_).bias(options.flag("bias"))));
-    out_proj_ = register_module("out_proj", Linear(D_, D_));
+    Wqkv_ = register_module("Wqkv", ops::Linear(torch::nn::LinearOptions(D_, 3 * D_).bias(options.flag("bias"))));
+    out_proj_ = register_module("out_proj", ops::Linear(D_, D_));
     const std::int64_t taps = options.integer("conv_kernel");
     for (int s = 0; s < 3; ++s)
       if (options.text("conv_on").find(kStreams[s]) != std::string::npos)
-        conv_[s] = register_module(
-            std::string("conv_") + kStreams[s],
-            std::make_shared<DepthwiseConv>(D_, taps, options.flag("conv_bias"), causal_conv_ ? 0 : (taps - 1) / 2));
+        conv_[s] = register_module(std::string("conv_") + kStreams[s],
+                                   std::make_shared<nn::DepthwiseConv>(D_, taps, options.flag("conv_bias"),
+                                                                       causal_conv_ ? 0 : (taps - 1) / 2));
     if (options.flag("rope")) {
       const auto rotated = static_cast<std::int64_t>(static_cast<double>(D_ / H_) * options.real("rope_pct"));
       rotary_.emplace(rotated, options.real("rope_base"));
@@ -40,26 +40,26 @@ class Attention : public Mixer {
     }
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const bool kernels = use_kernels(x) && !drops(pass);
-    if (kernels && is_fused()) return attention_layer(x, c10::nullopt, weights(), H_);
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) override {
+    const bool kernels = ops::use_kernels(x) && !drops(pass);
+    if (kernels && is_fused()) return ops::attention_layer(x, c10::nullopt, weights(), H_);
     return out_proj_->forward(kernels ? kernel_context(x) : composed_context(x, pass));
   }
 
   // Keys and values of all positions, everything else of the asked ones.
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) override {
-    if (!use_kernels(x) || drops(pass) || rows.numel() == 0) return Mixer::forward_rows(x, rows, pass);
-    if (is_fused()) return attention_layer(x, rows, weights(), H_);
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass) override {
+    if (!ops::use_kernels(x) || drops(pass) || rows.numel() == 0) return Mixer::forward_rows(x, rows, pass);
+    if (is_fused()) return ops::attention_layer(x, rows, weights(), H_);
     torch::Tensor q, kv;
     if (has_conv() || rotary_) {
       const auto qkv = turned_streams(x);
-      q = select_rows(qkv[0], rows);
+      q = ops::select_rows(qkv[0], rows);
       kv = torch::cat({qkv[1], qkv[2]}, 2);
     } else {
-      q = Wqkv_->part(select_rows(x, rows), 0, D_);
+      q = Wqkv_->part(ops::select_rows(x, rows), 0, D_);
       kv = Wqkv_->part(x, D_, 2 * D_);
     }
-    return out_proj_->forward(causal_attention_of_rows(q, kv, rows, H_));
+    return out_proj_->forward(ops::causal_attention_of_rows(q, kv, rows, H_));
   }
 
   bool has_step() const override { return causal_conv_; }
@@ -77,7 +77,7 @@ class Attention : public Mixer {
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const std::int64_t position = state.tensors[0].size(2);
     std::size_t window = 2;
-    const auto apply_conv = [&](const DepthwiseConv& conv, const torch::Tensor& in) {
+    const auto apply_conv = [&](const nn::DepthwiseConv& conv, const torch::Tensor& in) {
       return conv.step(state.tensors[window++], in.squeeze(1)).unsqueeze(1);
     };
     auto [q, k, v] = heads(streams(x.unsqueeze(1), apply_conv), position);
@@ -89,7 +89,7 @@ class Attention : public Mixer {
   }
 
  private:
-  torch::Tensor composed_context(const torch::Tensor& x, Pass& pass) {
+  torch::Tensor composed_context(const torch::Tensor& x, nn::Pass& pass) {
     auto [q, k, v] = heads(streams(x, whole_sequence), 0);  // [B, H, L, d]
     const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
     const torch::Tensor scores = torch::matmul(q * scale, k.transpose(2, 3)) + causal_mask(x.size(1), x.options());
@@ -98,15 +98,15 @@ class Attention : public Mixer {
   }
 
   torch::Tensor kernel_context(const torch::Tensor& x) {
-    if (!has_conv() && !rotary_) return causal_attention(Wqkv_->forward(x), H_);
+    if (!has_conv() && !rotary_) return ops::causal_attention(Wqkv_->forward(x), H_);
     const auto qkv = turned_streams(x);
-    return causal_attention(torch::cat({qkv[0], qkv[1], qkv[2]}, 2), H_);
+    return ops::causal_attention(torch::cat({qkv[0], qkv[1], qkv[2]}, 2), H_);
   }
 
-  bool drops(const Pass& pass) const { return pass.is_training() && dropout_ > 0; }
+  bool drops(const nn::Pass& pass) const { return pass.is_training() && dropout_ > 0; }
   // Nothing happens between the projections and the attention, and the matrices stay in the cache.
-  bool is_fused() const { return !has_conv() && !rotary_ && D_ <= kFusedWidth; }
-  AttentionWeights weights() const { return {Wqkv_->weight, Wqkv_->bias, out_proj_->weight, out_proj_->bias}; }
+  bool is_fused() const { return !has_conv() && !rotary_ && D_ <= ops::kFusedWidth; }
+  ops::AttentionWeights weights() const { return {Wqkv_->weight, Wqkv_->bias, out_proj_->weight, out_proj_->bias}; }
   bool has_conv() const { return conv_[0] || conv_[1] || conv_[2]; }
 
   // q, k, v as [B, L, D] each, queries and keys turned by their position.
@@ -118,7 +118,9 @@ class Attention : public Mixer {
     return turned;
   }
 
-  static torch::Tensor whole_sequence(const DepthwiseConv& conv, const torch::Tensor& in) { return conv.forward(in); }
+  static torch::Tensor whole_sequence(const nn::DepthwiseConv& conv, const torch::Tensor& in) {
+    return conv.forward(in);
+  }
 
   // q, k, v as [B, L, D] each.
   template <class ApplyConv>
@@ -156,16 +158,16 @@ class Attention : public Mixer {
   std::int64_t D_, H_;
   double dropout_;
   bool conv_before_, causal_conv_;
-  Linear Wqkv_{nullptr}, out_proj_{nullptr};
-  std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
-  std::optional<Rotary> rotary_;
+  ops::Linear Wqkv_{nullptr}, out_proj_{nullptr};
+  std::array<std::shared_ptr<nn::DepthwiseConv>, 3> conv_;
+  std::optional<nn::Rotary> rotary_;
   torch::Tensor mask_;
 };
 
 }  // namespace
 
-MixerPointer build_attention(const MixerContext& context, const Options& options) {
+MixerPointer build_attention(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Attention>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "catalog/base_conv.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/linear.h"
-#include "mixers/long_conv.h"
+#include "nn/depthwise_conv.h"
+#include "ops/linear.h"
+#include "ops/long_conv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 // y = conv(x) with its own parameters and state.
@@ -21,21 +21,21 @@ class Convolution : public torch::nn::Module {
 class ShortConvolution : public Convolution {
  public:
   ShortConvolution(std::int64_t D, std::int64_t taps) {
-    conv_ = register_module("conv", std::make_shared<DepthwiseConv>(D, taps, true));
+    conv_ = register_module("conv", std::make_shared<nn::DepthwiseConv>(D, taps, true));
   }
   torch::Tensor forward(const torch::Tensor& x) override { return conv_->forward(x); }
   torch::Tensor initial_state(std::int64_t batch) const override { return conv_->initial_window(batch); }
   torch::Tensor step(torch::Tensor& state, const torch::Tensor& x) override { return conv_->step(state, x); }
 
  private:
-  std::shared_ptr<DepthwiseConv> conv_;
+  std::shared_ptr<nn::DepthwiseConv> conv_;
 };
 
 // conv(x) = filter * x + x. Taps beyond l_max are zero: there are no parameters for them.
 class LongConvolution : public Convolution {
  public:
   torch::Tensor forward(const torch::Tensor& x) override {
-    return long_conv(x, filter(std::min(x.size(1), l_max_))) + x;
+    return ops::long_conv(x, filter(std::min(x.size(1), l_max_))) + x;
   }
 
   // All past inputs [B, tokens so far, D]: no finite recurrence exists.
@@ -57,12 +57,12 @@ class LongConvolution : public Convolution {
   std::int64_t D_, l_max_;
 };
 
-class ExplicitFilter : public LongConvolution, public SelfInitialised {
+class ExplicitFilter : public LongConvolution, public nn::SelfInitialised {
  public:
   ExplicitFilter(std::int64_t D, std::int64_t l_max) : LongConvolution(D, l_max) {
     filter_ = register_parameter("filter", torch::zeros({D, l_max}));
   }
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.normal(filter_, prefix + "filter", 1.0);
   }
 
@@ -76,8 +76,8 @@ class ImplicitFilter : public LongConvolution {
  public:
   ImplicitFilter(std::int64_t D, std::int64_t l_max) : LongConvolution(D, l_max) {
     mlp_ = register_module("mlp", std::make_shared<torch::nn::Module>());
-    first_ = mlp_->register_module("0", Linear(3, 16));
-    second_ = mlp_->register_module("2", Linear(16, D));
+    first_ = mlp_->register_module("0", ops::Linear(3, 16));
+    second_ = mlp_->register_module("2", ops::Linear(16, D));
   }
 
  private:
@@ -95,14 +95,14 @@ class ImplicitFilter : public LongConvolution {
   }
 
   std::shared_ptr<torch::nn::Module> mlp_;
-  Linear first_{nullptr}, second_{nullptr};
+  ops::Linear first_{nullptr}, second_{nullptr};
 };
 
 class BaseConv : public Mixer {
  public:
-  BaseConv(const MixerContext& context, const Options& options) : use_act_(options.flag("use_act")) {
-    const std::int64_t D = context.width, taps = base_conv_kernel_size(context, options);
-    projection_ = register_module("projection", Linear(D, D));
+  BaseConv(const catalog::MixerContext& context, const Options& options) : use_act_(options.flag("use_act")) {
+    const std::int64_t D = context.width, taps = catalog::base_conv_kernel_size(context, options);
+    projection_ = register_module("projection", ops::Linear(D, D));
     if (taps > 0)
       conv_ = std::make_shared<ShortConvolution>(D, taps);
     else if (options.flag("implicit_long_conv"))
@@ -112,7 +112,7 @@ class BaseConv : public Mixer {
     register_module("conv", conv_);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return gated(conv_->forward(x), x); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return gated(conv_->forward(x), x); }
 
   bool has_step() const override { return true; }
   MixerState initial_state(std::int64_t batch) const override { return {{conv_->initial_state(batch)}}; }
@@ -127,14 +127,14 @@ class BaseConv : public Mixer {
   }
 
   bool use_act_;
-  Linear projection_{nullptr};
+  ops::Linear projection_{nullptr};
   std::shared_ptr<Convolution> conv_;
 };
 
 }  // namespace
 
-MixerPointer build_base_conv(const MixerContext& context, const Options& options) {
+MixerPointer build_base_conv(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<BaseConv>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -1,21 +1,21 @@
 #include "mixers/based.h"
 
-#include "mixers/gated_scan_op.h"
-#include "mixers/linear.h"
-#include "mixers/taylor_features_op.h"
+#include "ops/gated_scan.h"
+#include "ops/linear.h"
+#include "ops/taylor_features.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 class Based : public Mixer {
  public:
-  Based(const MixerContext& context, const Options& options)
+  Based(const catalog::MixerContext& context, const Options& options)
       : D_(context.width),
         H_(options.integer("num_heads")),
         F_(options.integer("feature_dim")),
         eps_(options.real("eps")) {
     const auto linear = [&](const char* name, std::int64_t out) {
-      return register_module(name, Linear(torch::nn::LinearOptions(D_, out).bias(false)));
+      return register_module(name, ops::Linear(torch::nn::LinearOptions(D_, out).bias(false)));
     };
     proj_q_ = linear("proj_q", H_ * F_);
     proj_k_ = linear("proj_k", H_ * F_);
@@ -23,10 +23,10 @@ class Based : public Mixer {
     proj_o_ = linear("proj_o", D_);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return proj_o_->forward(averages(x)); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return proj_o_->forward(averages(x)); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    return proj_o_->forward(select_rows(averages(x), rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    return proj_o_->forward(ops::select_rows(averages(x), rows));
   }
 
   bool has_step() const override { return true; }
@@ -40,7 +40,7 @@ class Based : public Mixer {
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const std::int64_t dv = D_ / H_;
     const torch::Tensor v = with_one(heads(proj_v_->forward(x)));
-    const torch::Tensor o = gated_scan_step(state.tensors[0], features(proj_q_, x), features(proj_k_, x), v, {});
+    const torch::Tensor o = ops::gated_scan_step(state.tensors[0], features(proj_q_, x), features(proj_k_, x), v, {});
     return proj_o_->forward((o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + eps_)).flatten(-2));
   }
 
@@ -50,7 +50,7 @@ class Based : public Mixer {
   torch::Tensor averages(const torch::Tensor& x) {
     const std::int64_t dv = D_ / H_;
     const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);
-    const torch::Tensor o = gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
+    const torch::Tensor o = ops::gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
     const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;
     return (o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2);
   }
@@ -58,8 +58,8 @@ class Based : public Mixer {
   torch::Tensor heads(const torch::Tensor& y) const { return y.unflatten(-1, {H_, y.size(-1) / H_}); }
 
   // [.., H, features]
-  torch::Tensor features(Linear& projection, const torch::Tensor& x) const {
-    return taylor_features(heads(projection->forward(x)));
+  torch::Tensor features(ops::Linear& projection, const torch::Tensor& x) const {
+    return ops::taylor_features(heads(projection->forward(x)));
   }
 
   // A 1 behind each value, whose weighted sum is the sum of the weights: [.., H, dv + 1].
@@ -69,13 +69,13 @@ class Based : public Mixer {
 
   std::int64_t D_, H_, F_;
   double eps_;
-  Linear proj_q_{nullptr}, proj_k_{nullptr}, proj_v_{nullptr}, proj_o_{nullptr};
+  ops::Linear proj_q_{nullptr}, proj_k_{nullptr}, proj_v_{nullptr}, proj_o_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_based(const MixerContext& context, const Options& options) {
+MixerPointer build_based(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Based>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -4,31 +4,31 @@
 
 #include "catalog/delta_rule.h"
 #include "core/error.h"
-#include "mixers/delta_rule_op.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/linear.h"
-#include "mixers/rms_norm.h"
+#include "nn/depthwise_conv.h"
+#include "nn/rms_norm.h"
+#include "ops/delta_rule.h"
+#include "ops/linear.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
-constexpr const char* kStreams[] = {"q", "k", "v"};
+constexpr const char* kDeltaStreams[] = {"q", "k", "v"};
 
 struct QueryKeyRule {
   std::string activation = "silu", norm = "l2";
 };
 
 // All three mixers of the family: they differ in what they switch on.
-class DeltaRuleMixer : public Mixer, public SelfInitialised {
+class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
  public:
-  DeltaRuleMixer(const MixerContext& context, const DeltaRuleSizes& sizes, QueryKeyRule rule)
+  DeltaRuleMixer(const catalog::MixerContext& context, const catalog::DeltaRuleSizes& sizes, QueryKeyRule rule)
       : s_(sizes), rule_(std::move(rule)) {
     const std::int64_t D = context.width, widths[] = {s_.q_width(), s_.k_width(), s_.v_width()};
     for (int i = 0; i < 3; ++i) {
-      proj_[i] = add_projection(std::string(kStreams[i]) + "_proj", D, widths[i]);
+      proj_[i] = add_projection(std::string(kDeltaStreams[i]) + "_proj", D, widths[i]);
       if (s_.conv)
-        conv_[i] = register_module(std::string(kStreams[i]) + "_conv1d",
-                                   std::make_shared<DepthwiseConv>(widths[i], s_.taps, s_.conv_bias));
+        conv_[i] = register_module(std::string(kDeltaStreams[i]) + "_conv1d",
+                                   std::make_shared<nn::DepthwiseConv>(widths[i], s_.taps, s_.conv_bias));
     }
     if (s_.beta) b_proj_ = add_projection("b_proj", D, s_.householders * s_.value_heads);
     if (s_.decay) {
@@ -37,14 +37,14 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
       dt_bias_ = register_parameter("dt_bias", torch::zeros({s_.value_heads}));
     }
     if (s_.gate) g_proj_ = add_projection("g_proj", D, s_.out_width());
-    o_norm_ = register_module("o_norm", std::make_shared<RmsNorm>(s_.value_size, s_.eps));
+    o_norm_ = register_module("o_norm", std::make_shared<nn::RmsNorm>(s_.value_size, s_.eps));
     o_proj_ = add_projection("o_proj", s_.out_width(), D);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    return mix(x, Positions(rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    return mix(x, ops::Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -60,16 +60,16 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor token = x.unsqueeze(1);
-    const Inputs in = inputs(token, [&](const DepthwiseConv& conv, int i, const torch::Tensor& y, ConvEnd end) {
+    const Inputs in = inputs(token, [&](const nn::DepthwiseConv& conv, int i, const torch::Tensor& y, nn::ConvEnd end) {
       return conv.step(state.tensors[static_cast<std::size_t>(1 + i)], y.squeeze(1), end).unsqueeze(1);
     });
     const auto first = [](const torch::Tensor& y) { return y.defined() ? y.select(1, 0) : y; };
-    const torch::Tensor o = delta_rule_step(state.tensors[0], first(in.q), first(in.k), first(in.v), first(in.beta),
-                                            first(in.g), rule_.norm == "l2");
+    const torch::Tensor o = ops::delta_rule_step(state.tensors[0], first(in.q), first(in.k), first(in.v),
+                                                 first(in.beta), first(in.g), rule_.norm == "l2");
     return output(token, o.unsqueeze(1)).squeeze(1);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     if (!s_.decay) return;
     // A uniform in (0, 16]; dt log-uniform in [0.001, 0.1], kept as the inverse of its softplus.
     draw.values(A_log_, prefix + "A_log",
@@ -85,15 +85,16 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     torch::Tensor q, k, v, beta, g;  // as delta_rule wants them
   };
 
-  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
-    const Inputs in = inputs(
-        x, [](const DepthwiseConv& conv, int, const torch::Tensor& y, ConvEnd end) { return conv.forward(y, end); });
-    const torch::Tensor o = delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+    const Inputs in = inputs(x, [](const nn::DepthwiseConv& conv, int, const torch::Tensor& y, nn::ConvEnd end) {
+      return conv.forward(y, end);
+    });
+    const torch::Tensor o = ops::delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");
     return output(wanted.of(x), wanted.of(o));
   }
 
-  Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
-    return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(false)));
+  ops::Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
+    return register_module(name, ops::Linear(torch::nn::LinearOptions(in, out).bias(false)));
   }
 
   template <class ApplyConv>
@@ -103,7 +104,7 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
       const torch::Tensor y = proj_[i]->forward(x);
       const bool silu = i == 2 || rule_.activation == "silu";
       if (conv_[i])
-        streams[i] = apply_conv(*conv_[i], i, y, silu ? ConvEnd::silu : ConvEnd::plain);
+        streams[i] = apply_conv(*conv_[i], i, y, silu ? nn::ConvEnd::silu : nn::ConvEnd::plain);
       else
         streams[i] = silu ? torch::silu(y) : y;
     }
@@ -131,7 +132,7 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     else if (rule_.activation == "elu")
       x = torch::elu(x) + 1.0;
     else
-      check(rule_.activation == "silu" || rule_.activation == "identity", "activation of the schema");
+      require(rule_.activation == "silu" || rule_.activation == "identity", "activation of the schema");
     return rule_.norm == "sum" ? x / x.sum(-1, true) : x;
   }
 
@@ -144,28 +145,28 @@ class DeltaRuleMixer : public Mixer, public SelfInitialised {
     return o_proj_->forward(o_norm_->heads(o, s_.gate ? g_proj_->forward(x) : torch::Tensor()));
   }
 
-  DeltaRuleSizes s_;
+  catalog::DeltaRuleSizes s_;
   QueryKeyRule rule_;
-  std::array<Linear, 3> proj_{nullptr, nullptr, nullptr};
-  std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
-  Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
+  std::array<ops::Linear, 3> proj_{nullptr, nullptr, nullptr};
+  std::array<std::shared_ptr<nn::DepthwiseConv>, 3> conv_;
+  ops::Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
   torch::Tensor A_log_, dt_bias_;
-  std::shared_ptr<RmsNorm> o_norm_;
+  std::shared_ptr<nn::RmsNorm> o_norm_;
 };
 
 }  // namespace
 
-MixerPointer build_deltanet(const MixerContext& context, const Options& options) {
-  return std::make_shared<DeltaRuleMixer>(context, deltanet_sizes(context, options),
+MixerPointer build_deltanet(const catalog::MixerContext& context, const Options& options) {
+  return std::make_shared<DeltaRuleMixer>(context, catalog::deltanet_sizes(context, options),
                                           QueryKeyRule{options.text("qk_activation"), options.text("qk_norm")});
 }
 
-MixerPointer build_gated_deltanet(const MixerContext& context, const Options& options) {
-  return std::make_shared<DeltaRuleMixer>(context, gated_deltanet_sizes(context, options), QueryKeyRule{});
+MixerPointer build_gated_deltanet(const catalog::MixerContext& context, const Options& options) {
+  return std::make_shared<DeltaRuleMixer>(context, catalog::gated_deltanet_sizes(context, options), QueryKeyRule{});
 }
 
-MixerPointer build_deltaproduct(const MixerContext& context, const Options& options) {
-  return std::make_shared<DeltaRuleMixer>(context, deltaproduct_sizes(context, options), QueryKeyRule{});
+MixerPointer build_deltaproduct(const catalog::MixerContext& context, const Options& options) {
+  return std::make_shared<DeltaRuleMixer>(context, catalog::deltaproduct_sizes(context, options), QueryKeyRule{});
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

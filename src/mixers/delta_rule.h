@@ -3,10 +3,10 @@
 
 #include "mixers/mixer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
-MixerPointer build_deltanet(const MixerContext& context, const Options& options);
-MixerPointer build_gated_deltanet(const MixerContext& context, const Options& options);
-MixerPointer build_deltaproduct(const MixerContext& context, const Options& options);
+MixerPointer build_deltanet(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_gated_deltanet(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_deltaproduct(const catalog::MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -2,25 +2,25 @@
 
 #include <cmath>
 
-#include "mixers/linear.h"
-#include "mixers/long_conv.h"
+#include "ops/linear.h"
+#include "ops/long_conv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 // s_t = a s_{t-1} + (1 - a) x_t for each channel, a = sigmoid(decay);  y_t = W s_t.
-class Ema : public Mixer, public SelfInitialised {
+class Ema : public Mixer, public nn::SelfInitialised {
  public:
-  Ema(const MixerContext& context, const Options& options) : start_(options.real("decay")) {
+  Ema(const catalog::MixerContext& context, const Options& options) : start_(options.real("decay")) {
     decay_ = register_parameter("decay", torch::zeros({context.width}));
-    out_ = register_module("out_proj", Linear(torch::nn::LinearOptions(context.width, context.width).bias(false)));
+    out_ = register_module("out_proj", ops::Linear(torch::nn::LinearOptions(context.width, context.width).bias(false)));
   }
 
   // The recurrence unrolled: a convolution with (1 - a) a^j.
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     const torch::Tensor past = torch::arange(x.size(1), x.options().requires_grad(false)).unsqueeze(1);
     const torch::Tensor filter = torch::exp(torch::log_sigmoid(-decay_) + past * torch::log_sigmoid(decay_));
-    return out_->forward(long_conv(x, filter));
+    return out_->forward(ops::long_conv(x, filter));
   }
 
   bool has_step() const override { return true; }
@@ -33,7 +33,7 @@ class Ema : public Mixer, public SelfInitialised {
   }
 
   // Channels start with different memories: the logits of their decays are spread around that of the option.
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const double centre = std::log(start_ / (1 - start_));
     draw.values(decay_, prefix + "decay", [&](Random& random, std::int64_t) { return centre + 2 * random.normal(); });
   }
@@ -41,13 +41,13 @@ class Ema : public Mixer, public SelfInitialised {
  private:
   double start_;
   torch::Tensor decay_;
-  Linear out_{nullptr};
+  ops::Linear out_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_ema(const MixerContext& context, const Options& options) {
+MixerPointer build_ema(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Ema>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

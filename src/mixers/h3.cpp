@@ -4,18 +4,18 @@
 #include <cmath>
 #include <numbers>
 
-#include "mixers/diagonal_kernel.h"
-#include "mixers/holder.h"
-#include "mixers/linear.h"
-#include "mixers/long_conv.h"
+#include "nn/holder.h"
+#include "ops/diagonal_kernel.h"
+#include "ops/linear.h"
+#include "ops/long_conv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
 
 // A register of N past inputs: B says where an input enters, C what is read.
-class ShiftKernel : public torch::nn::Module, public SelfInitialised {
+class ShiftKernel : public torch::nn::Module, public nn::SelfInitialised {
  public:
   ShiftKernel(std::int64_t D, std::int64_t N) {
     B = register_parameter("B", torch::zeros({D, N}));
@@ -25,10 +25,10 @@ class ShiftKernel : public torch::nn::Module, public SelfInitialised {
   // [taps, D], taps <= N: s[l] = sum_i B[i] C[i + l], a convolution with C turned round.
   Tensor forward(std::int64_t taps) const {
     const Tensor read = C.squeeze(0).flip(1).t();  // [N, D]
-    return long_conv(B.t().unsqueeze(0), read).squeeze(0).flip(0).narrow(0, 0, taps);
+    return ops::long_conv(B.t().unsqueeze(0), read).squeeze(0).flip(0).narrow(0, 0, taps);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const std::int64_t N = B.size(1);
     draw.values(B, prefix + "B", [N](Random&, std::int64_t i) { return i % N == 0 ? 1.0 : 0.0; });
     draw.uniform(C, prefix + "C", 1.0 / std::sqrt(static_cast<double>(N)));
@@ -38,7 +38,7 @@ class ShiftKernel : public torch::nn::Module, public SelfInitialised {
 };
 
 // A diagonal model a head, made discrete in float64 by the bilinear rule.
-class DiagonalModel : public torch::nn::Module, public SelfInitialised {
+class DiagonalModel : public torch::nn::Module, public nn::SelfInitialised {
  public:
   DiagonalModel(std::int64_t H, std::int64_t n, double dt_min, double dt_max)
       : log_dt_min_(std::log(dt_min)), log_dt_max_(std::log(dt_max)) {
@@ -50,23 +50,23 @@ class DiagonalModel : public torch::nn::Module, public SelfInitialised {
   }
 
   struct Discrete {
-    ComplexPair pole, B, C;  // [H, n]
+    ops::ComplexPair pole, B, C;  // [H, n]
   };
   Discrete discrete() const {
     const auto exact = [](const Tensor& parameter) { return parameter.to(torch::kFloat64); };
     const Tensor dt = torch::exp(exact(log_dt_)).unsqueeze(1);
-    const ComplexPair half = (0.5 * dt) * ComplexPair{-torch::exp(exact(inv_A_real_)), exact(A_imag_)};
-    const ComplexPair above{1.0 + half.re, half.im}, below{1.0 - half.re, -half.im};
-    return {above / below, (dt * complex_pair(exact(B_))) / below, complex_pair(exact(C_.squeeze(0)))};
+    const ops::ComplexPair half = (0.5 * dt) * ops::ComplexPair{-torch::exp(exact(inv_A_real_)), exact(A_imag_)};
+    const ops::ComplexPair above{1.0 + half.re, half.im}, below{1.0 - half.re, -half.im};
+    return {above / below, (dt * ops::complex_pair(exact(B_))) / below, ops::complex_pair(exact(C_.squeeze(0)))};
   }
 
   // [taps, H]
   Tensor forward(std::int64_t taps, const Tensor& like) const {
     const Discrete model = discrete();
-    return diagonal_kernel(model.C * model.B, model.pole, taps, like);
+    return ops::diagonal_kernel(model.C * model.B, model.pole, taps, like);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const std::int64_t n = A_imag_.size(1);
     draw.values(log_dt_, prefix + "log_dt", [this](Random& random, std::int64_t) {
       return log_dt_min_ + random.uniform() * (log_dt_max_ - log_dt_min_);
@@ -88,9 +88,9 @@ Tensor with_skip(const Tensor& taps, const Tensor& skip) {
   return torch::cat({(taps.select(0, 0) + skip).unsqueeze(0), taps.narrow(0, 1, taps.size(0) - 1)});
 }
 
-class H3 : public Mixer, public SelfInitialised {
+class H3 : public Mixer, public nn::SelfInitialised {
  public:
-  H3(const MixerContext& context, const Options& options)
+  H3(const catalog::MixerContext& context, const Options& options)
       : width_(context.width),
         e_(options.integer("head_dim")),
         H_(width_ / e_),
@@ -98,19 +98,19 @@ class H3 : public Mixer, public SelfInitialised {
         longest_(options.flag("truncate") ? context.length : std::numeric_limits<std::int64_t>::max()) {
     ssm_k_D_ = register_parameter("ssm_k_D", torch::zeros({width_}));
     D_ = register_parameter("D", torch::zeros({H_}));
-    q_proj_ = register_module("q_proj", Linear(width_, width_));
-    k_proj_ = register_module("k_proj", Linear(width_, width_));
-    v_proj_ = register_module("v_proj", Linear(width_, width_));
-    shift_ = register_held(*this, "ssm_k_kernel", "kernel", std::make_shared<ShiftKernel>(width_, N_));
+    q_proj_ = register_module("q_proj", ops::Linear(width_, width_));
+    k_proj_ = register_module("k_proj", ops::Linear(width_, width_));
+    v_proj_ = register_module("v_proj", ops::Linear(width_, width_));
+    shift_ = nn::register_held(*this, "ssm_k_kernel", "kernel", std::make_shared<ShiftKernel>(width_, N_));
     diagonal_ =
-        register_held(*this, "kernel", "kernel",
-                      std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
-    output_linear_ = register_module("output_linear", Linear(width_, width_));
+        nn::register_held(*this, "kernel", "kernel",
+                          std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
+    output_linear_ = register_module("output_linear", ops::Linear(width_, width_));
   }
 
-  Tensor forward(const Tensor& x, Pass&) override { return mix(x, Positions()); }
+  Tensor forward(const Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  Tensor forward_rows(const Tensor& x, const Tensor& rows, Pass&) override { return mix(x, Positions(rows)); }
+  Tensor forward_rows(const Tensor& x, const Tensor& rows, nn::Pass&) override { return mix(x, ops::Positions(rows)); }
 
   bool has_step() const override { return true; }
 
@@ -128,29 +128,30 @@ class H3 : public Mixer, public SelfInitialised {
 
     const Tensor products = outer(remembered, v_proj_->forward(x));  // [B, H, e, e]
     const DiagonalModel::Discrete model = diagonal_->discrete();
-    const auto per_head = [](const ComplexPair& a) {  // [H, 1, 1, n]
-      return ComplexPair{a.re.unsqueeze(1).unsqueeze(1), a.im.unsqueeze(1).unsqueeze(1)};
+    const auto per_head = [](const ops::ComplexPair& a) {  // [H, 1, 1, n]
+      return ops::ComplexPair{a.re.unsqueeze(1).unsqueeze(1), a.im.unsqueeze(1).unsqueeze(1)};
     };
-    const ComplexPair old = complex_pair(state.tensors[1].to(torch::kFloat64));
-    const ComplexPair next = old * per_head(model.pole) + products.to(torch::kFloat64).unsqueeze(4) * per_head(model.B);
+    const ops::ComplexPair old = ops::complex_pair(state.tensors[1].to(torch::kFloat64));
+    const ops::ComplexPair next =
+        old * per_head(model.pole) + products.to(torch::kFloat64).unsqueeze(4) * per_head(model.B);
     state.tensors[1] = torch::stack({next.re, next.im}, 5).to(x.options());
     const Tensor y = (2.0 * (next * per_head(model.C)).re.sum(4)).to(x.options());
     return read(q_proj_->forward(x), y + D_.view({H_, 1, 1}) * products);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.normal(ssm_k_D_, prefix + "ssm_k_D", 1.0);
     draw.normal(D_, prefix + "D", 1.0);
   }
 
  private:
-  Tensor mix(const Tensor& x, const Positions& wanted) {
+  Tensor mix(const Tensor& x, const ops::Positions& wanted) {
     const std::int64_t B = x.size(0), L = x.size(1), taps = std::min(L, longest_);
-    const Tensor k = long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
+    const Tensor k = ops::long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
     const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});
     // All e * e products of a head are convolved alike.
     const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);
-    const Tensor y = long_conv(products, kernel).view({B, L, H_, e_, e_});
+    const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});
     return read(q_proj_->forward(wanted.of(x)), wanted.of(y));
   }
 
@@ -167,15 +168,15 @@ class H3 : public Mixer, public SelfInitialised {
 
   std::int64_t width_, e_, H_, N_, longest_;
   Tensor ssm_k_D_, D_;
-  Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, output_linear_{nullptr};
+  ops::Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, output_linear_{nullptr};
   std::shared_ptr<ShiftKernel> shift_;
   std::shared_ptr<DiagonalModel> diagonal_;
 };
 
 }  // namespace
 
-MixerPointer build_h3(const MixerContext& context, const Options& options) {
+MixerPointer build_h3(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<H3>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

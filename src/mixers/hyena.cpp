@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/gated_conv_op.h"
-#include "mixers/linear.h"
-#include "mixers/long_conv.h"
+#include "nn/depthwise_conv.h"
+#include "ops/gated_conv.h"
+#include "ops/linear.h"
+#include "ops/long_conv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 // A module that only holds parameters and modules under a name.
@@ -22,9 +22,9 @@ double linspace(double first, double last, std::int64_t count, std::int64_t i) {
 }
 
 // The filter: a network with sine activations on features of the position, under a decaying window per channel.
-class HyenaFilter : public torch::nn::Module, public SelfInitialised {
+class HyenaFilter : public torch::nn::Module, public nn::SelfInitialised {
  public:
-  HyenaFilter(const MixerContext& context, const Options& options)
+  HyenaFilter(const catalog::MixerContext& context, const Options& options)
       : longest_(context.length),
         features_(options.integer("emb_dim")),
         frequency_(options.real("w")),
@@ -39,7 +39,7 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
     for (std::int64_t i = 0; i <= layers; ++i) {
       const auto linear_options =
           torch::nn::LinearOptions(i == 0 ? features_ : F, i == layers ? D : F).bias(i < layers);
-      network_.push_back(network->register_module(std::to_string(2 * i), Linear(linear_options)));
+      network_.push_back(network->register_module(std::to_string(2 * i), ops::Linear(linear_options)));
     }
     // One tensor of frequencies for all activations; the first of them holds it.
     freq_ = network->register_module("1", std::make_shared<Holder>())->register_parameter("freq", torch::zeros({1, F}));
@@ -63,7 +63,7 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
   // What each channel's own input counts, 0 if it is switched off.
   torch::Tensor skip() const { return skip_ * bias_; }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.normal(bias_, prefix + "bias", 1.0);
     draw.constant(freq_, frequency_);
     // Time in [0, 1], then cosines and negative sines of frequencies from 1e-4 up to one less than there are bands.
@@ -97,23 +97,26 @@ class HyenaFilter : public torch::nn::Module, public SelfInitialised {
   bool normalized_;
   double skip_;
   torch::Tensor bias_, z_, freq_, window_;
-  std::vector<Linear> network_;
+  std::vector<ops::Linear> network_;
 };
 
 class Hyena : public Mixer {
  public:
-  Hyena(const MixerContext& context, const Options& options) : D_(context.width), dropout_(options.real("dropout")) {
-    in_proj_ = register_module("in_proj", Linear(D_, 3 * D_));
-    out_proj_ = register_module("out_proj", Linear(D_, D_));
+  Hyena(const catalog::MixerContext& context, const Options& options)
+      : D_(context.width), dropout_(options.real("dropout")) {
+    in_proj_ = register_module("in_proj", ops::Linear(D_, 3 * D_));
+    out_proj_ = register_module("out_proj", ops::Linear(D_, D_));
     short_filter_ = register_module(
-        "short_filter", std::make_shared<DepthwiseConv>(3 * D_, options.integer("short_filter_order"), true));
+        "short_filter", std::make_shared<nn::DepthwiseConv>(3 * D_, options.integer("short_filter_order"), true));
     filter_fn_ = register_module("filter_fn", std::make_shared<HyenaFilter>(context, options));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override { return out_proj_->forward(convolved(x, pass)); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) override {
+    return out_proj_->forward(convolved(x, pass));
+  }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) override {
-    return out_proj_->forward(select_rows(convolved(x, pass), rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass) override {
+    return out_proj_->forward(ops::select_rows(convolved(x, pass), rows));
   }
 
   bool has_step() const override { return true; }
@@ -140,27 +143,27 @@ class Hyena : public Mixer {
 
  private:
   // All but the output projection.
-  torch::Tensor convolved(const torch::Tensor& x, Pass& pass) {
+  torch::Tensor convolved(const torch::Tensor& x, nn::Pass& pass) {
     const torch::Tensor u = short_filter_->forward(in_proj_->forward(x)), filter = filter_fn_->filter(x.size(1));
-    if (dropout_ == 0.0) return gated_long_conv(u, filter, filter_fn_->skip());
+    if (dropout_ == 0.0) return ops::gated_long_conv(u, filter, filter_fn_->skip());
     // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
     const auto parts = u.chunk(3, 2);
     const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);
-    return torch::addcmul(long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
+    return torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
   }
 
   std::int64_t D_;
   double dropout_;
-  Linear in_proj_{nullptr}, out_proj_{nullptr};
-  std::shared_ptr<DepthwiseConv> short_filter_;
+  ops::Linear in_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<nn::DepthwiseConv> short_filter_;
   std::shared_ptr<HyenaFilter> filter_fn_;
   mutable torch::Tensor filter_;
 };
 
 }  // namespace
 
-MixerPointer build_hyena(const MixerContext& context, const Options& options) {
+MixerPointer build_hyena(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Hyena>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "kernels/matrix_scan.h"
-#include "mixers/linear.h"
-#include "mixers/operation.h"
-#include "mixers/path.h"
+#include "kernels/scan/matrix_scan.h"
+#include "ops/linear.h"
+#include "ops/operation.h"
+#include "ops/path.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
@@ -15,7 +15,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // m [B, L, N, N] -> the products of the first t matrices.
-class MatrixScan : public Operation<MatrixScan> {
+class MatrixScan : public ops::Operation<MatrixScan> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& m_in) {
     const Tensor m = m_in.contiguous();
@@ -42,23 +42,23 @@ class MatrixScan : public Operation<MatrixScan> {
 };
 
 Tensor running_products(const Tensor& m) {
-  if (use_kernels(m)) return MatrixScan::apply(m);
+  if (ops::use_kernels(m)) return MatrixScan::apply(m);
   std::vector<Tensor> products = {m.select(1, 0)};
   for (std::int64_t t = 1; t < m.size(1); ++t) products.push_back(torch::matmul(products.back(), m.select(1, t)));
   return torch::stack(products, 1);
 }
 
-class Ids4 : public Mixer, public SelfInitialised {
+class Ids4 : public Mixer, public nn::SelfInitialised {
  public:
-  Ids4(const MixerContext& context, const Options& options) : N_(options.integer("d_state")) {
+  Ids4(const catalog::MixerContext& context, const Options& options) : N_(options.integer("d_state")) {
     const std::int64_t D = context.width;
     A_ = register_parameter("A", torch::zeros({D, N_, N_}));
-    proj_ = register_module("proj", Linear(N_, 1));
-    C_ = register_module("C", Linear(N_, D));
-    D_ = register_module("D", Linear(D, D));
+    proj_ = register_module("proj", ops::Linear(N_, 1));
+    C_ = register_module("C", ops::Linear(N_, D));
+    D_ = register_module("D", ops::Linear(D, D));
   }
 
-  Tensor forward(const Tensor& x, Pass&) override {
+  Tensor forward(const Tensor& x, nn::Pass&) override {
     return read(running_products(factors(x)), x);  // [B, L, N, N]
   }
 
@@ -75,7 +75,7 @@ class Ids4 : public Mixer, public SelfInitialised {
   }
 
   // The identity and noise that keeps the size of a vector.
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const std::int64_t N = N_;
     draw.values(A_, prefix + "A", [N](Random& random, std::int64_t i) {
       const std::int64_t place = i % (N * N);
@@ -93,13 +93,13 @@ class Ids4 : public Mixer, public SelfInitialised {
 
   std::int64_t N_;
   Tensor A_;
-  Linear proj_{nullptr}, C_{nullptr}, D_{nullptr};
+  ops::Linear proj_{nullptr}, C_{nullptr}, D_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_ids4(const MixerContext& context, const Options& options) {
+MixerPointer build_ids4(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Ids4>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

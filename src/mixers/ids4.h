@@ -3,8 +3,8 @@
 
 #include "mixers/mixer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
-MixerPointer build_ids4(const MixerContext& context, const Options& options);
+MixerPointer build_ids4(const catalog::MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,36 +3,36 @@
 #include <cmath>
 
 #include "catalog/head_widths.h"
-#include "mixers/gated_scan_op.h"
-#include "mixers/linear.h"
-#include "mixers/rms_norm.h"
+#include "nn/rms_norm.h"
+#include "ops/gated_scan.h"
+#include "ops/linear.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 // The learned map: (W1 x + b1) * (W2 x + b2) on each head.
 class ElementwiseProduct : public torch::nn::Module {
  public:
   explicit ElementwiseProduct(std::int64_t width) {
-    layer1_ = register_module("layer1", Linear(width, width));
-    layer2_ = register_module("layer2", Linear(width, width));
+    layer1_ = register_module("layer1", ops::Linear(width, width));
+    layer2_ = register_module("layer2", ops::Linear(width, width));
   }
   torch::Tensor forward(const torch::Tensor& x) { return layer1_->forward(x) * layer2_->forward(x); }
 
  private:
-  Linear layer1_{nullptr}, layer2_{nullptr};
+  ops::Linear layer1_{nullptr}, layer2_{nullptr};
 };
 
 class LinearAttention : public Mixer {
  public:
-  LinearAttention(const MixerContext& context, const Options& options)
-      : widths_(head_widths(context, options)),
+  LinearAttention(const catalog::MixerContext& context, const Options& options)
+      : widths_(catalog::head_widths(context, options)),
         feature_map_(options.text("feature_map")),
         norm_q_(options.flag("norm_q")),
         norm_k_(options.flag("norm_k")),
         normalised_(options.flag("do_feature_map_norm")) {
     const auto linear = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(false)));
+      return register_module(name, ops::Linear(torch::nn::LinearOptions(in, out).bias(false)));
     };
     q_proj_ = linear("q_proj", context.width, widths_.key);
     k_proj_ = linear("k_proj", context.width, widths_.key);
@@ -43,14 +43,14 @@ class LinearAttention : public Mixer {
       map_k_ = register_module("feature_map_k", std::make_shared<ElementwiseProduct>(widths_.head_key()));
     }
     if (options.text("output_norm") == "rmsnorm")
-      norm_ = register_module("norm", std::make_shared<RmsNorm>(widths_.head_value(), options.real("norm_eps"),
-                                                                options.flag("elementwise_affine")));
+      norm_ = register_module("norm", std::make_shared<nn::RmsNorm>(widths_.head_value(), options.real("norm_eps"),
+                                                                    options.flag("elementwise_affine")));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    return mix(x, Positions(rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    return mix(x, ops::Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -64,13 +64,13 @@ class LinearAttention : public Mixer {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [q, k, v] = streams(x);
-    return output(gated_scan_step(state.tensors[0], q, k, v, {}));
+    return output(ops::gated_scan_step(state.tensors[0], q, k, v, {}));
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
     const auto [q, k, v] = streams(x);
-    return output(gated_scan(q, k, v, {}, {}, wanted));
+    return output(ops::gated_scan(q, k, v, {}, {}, wanted));
   }
 
   // [.., H, dk] twice and [.., H, dv], with a value of 1 behind each if the weights are to be summed.
@@ -103,18 +103,18 @@ class LinearAttention : public Mixer {
     return o_proj_->forward(norm_ ? norm_->heads(o) : o.flatten(-2));
   }
 
-  HeadWidths widths_;
+  catalog::HeadWidths widths_;
   std::string feature_map_;
   bool norm_q_, norm_k_, normalised_;
-  Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
+  ops::Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
   std::shared_ptr<ElementwiseProduct> map_q_, map_k_;
-  std::shared_ptr<RmsNorm> norm_;
+  std::shared_ptr<nn::RmsNorm> norm_;
 };
 
 }  // namespace
 
-MixerPointer build_linear_attention(const MixerContext& context, const Options& options) {
+MixerPointer build_linear_attention(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<LinearAttention>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

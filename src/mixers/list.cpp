@@ -24,12 +24,12 @@
 #include "mixers/state_mixers.h"
 #include "mixers/transformer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 struct Builder {
   const char* name;
-  MixerPointer (*build)(const MixerContext&, const Options&);
+  MixerPointer (*build)(const catalog::MixerContext&, const Options&);
 };
 
 // The one list that joins torch modules to the catalog.
@@ -68,7 +68,8 @@ constexpr Builder kBuilders[] = {
 
 }  // namespace
 
-MixerPointer build_mixer(const MixerEntry& entry, const MixerContext& context, const Options& options) {
+MixerPointer build_mixer(const catalog::MixerEntry& entry, const catalog::MixerContext& context,
+                         const Options& options) {
   entry.validate(context, options);
   for (const Builder& builder : kBuilders) {
     if (entry.name != builder.name) continue;
@@ -86,4 +87,4 @@ std::vector<std::string> buildable_mixers() {
   return names;
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,62 +3,63 @@
 #include <cmath>
 
 #include "catalog/mamba.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/linear.h"
-#include "mixers/selective_scan_op.h"
-#include "mixers/step_size.h"
+#include "nn/depthwise_conv.h"
+#include "nn/step_size.h"
+#include "ops/linear.h"
+#include "ops/selective_scan.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 // A Linear that keeps its own initialisation: its bias sets the step sizes, and no scheme may redraw it.
-class StepProjection : public LinearImpl, public SelfInitialised {
+class StepProjection : public ops::LinearImpl, public nn::SelfInitialised {
  public:
-  StepProjection(std::int64_t in, std::int64_t out, const StepSizes& sizes) : LinearImpl(in, out), sizes_(sizes) {}
+  StepProjection(std::int64_t in, std::int64_t out, const nn::StepSizes& sizes)
+      : ops::LinearImpl(in, out), sizes_(sizes) {}
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.uniform(weight, prefix + "weight", 1.0 / std::sqrt(static_cast<double>(weight.size(1))));
     draw.values(bias, prefix + "bias", [this](Random& random, std::int64_t) { return sizes_.draw(random); });
   }
 
  private:
-  StepSizes sizes_;
+  nn::StepSizes sizes_;
 };
 
-class Mamba : public Mixer, public SelfInitialised {
+class Mamba : public Mixer, public nn::SelfInitialised {
  public:
-  Mamba(const MixerContext& context, const Options& options) {
+  Mamba(const catalog::MixerContext& context, const Options& options) {
     const std::int64_t D = context.width;
     const bool bias = options.flag("bias");
     gate_ = options.flag("gate");
     E_ = options.integer("expand") * D;
     N_ = options.integer("d_state");
-    R_ = mamba_dt_rank(context, options);
+    R_ = catalog::mamba_dt_rank(context, options);
     using torch::nn::LinearOptions;
-    in_proj_ = register_module("in_proj", Linear(LinearOptions(D, gate_ ? 2 * E_ : E_).bias(bias)));
+    in_proj_ = register_module("in_proj", ops::Linear(LinearOptions(D, gate_ ? 2 * E_ : E_).bias(bias)));
     if (options.flag("conv"))
       conv1d_ = register_module(
-          "conv1d", std::make_shared<DepthwiseConv>(E_, options.integer("d_conv"), options.flag("conv_bias")));
-    x_proj_ = register_module("x_proj", Linear(LinearOptions(E_, R_ + 2 * N_).bias(false)));
+          "conv1d", std::make_shared<nn::DepthwiseConv>(E_, options.integer("d_conv"), options.flag("conv_bias")));
+    x_proj_ = register_module("x_proj", ops::Linear(LinearOptions(E_, R_ + 2 * N_).bias(false)));
     if (options.flag("keep_dt_init"))
-      dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_, StepSizes(options)));
+      dt_proj_ = register_module("dt_proj", std::make_shared<StepProjection>(R_, E_, nn::StepSizes(options)));
     else
-      dt_proj_ = register_module("dt_proj", std::make_shared<LinearImpl>(R_, E_));
+      dt_proj_ = register_module("dt_proj", std::make_shared<ops::LinearImpl>(R_, E_));
     A_log_ =
         register_parameter("A_log", torch::log(torch::arange(1, N_ + 1, torch::kFloat32)).expand({E_, N_}).clone());
     skip_ = register_parameter("D", torch::ones({E_}));
-    out_proj_ = register_module("out_proj", Linear(LinearOptions(E_, D).bias(bias)));
+    out_proj_ = register_module("out_proj", ops::Linear(LinearOptions(E_, D).bias(bias)));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     const auto [u, z] = streams(x);
     return out_proj_->forward(scan(u, z));
   }
 
   // The gate and the output projection are for the asked positions alone.
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    const torch::Tensor y = select_rows(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), rows);
-    return out_proj_->forward(gate_ ? y * torch::silu(in_proj_->part(select_rows(x, rows), E_, E_)) : y);
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    const torch::Tensor y = ops::select_rows(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), rows);
+    return out_proj_->forward(gate_ ? y * torch::silu(in_proj_->part(ops::select_rows(x, rows), E_, E_)) : y);
   }
 
   bool has_step() const override { return true; }
@@ -73,12 +74,12 @@ class Mamba : public Mixer, public SelfInitialised {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     auto [u, z] = streams(x);
-    u = conv1d_ ? conv1d_->step(state.tensors[1], u, ConvEnd::silu) : torch::silu(u);
+    u = conv1d_ ? conv1d_->step(state.tensors[1], u, nn::ConvEnd::silu) : torch::silu(u);
     const auto [pre, Bm, Cm] = selection(u);
-    return out_proj_->forward(selective_scan_step(state.tensors[0], u, pre, A(), Bm, Cm, skip_, z));
+    return out_proj_->forward(ops::selective_scan_step(state.tensors[0], u, pre, A(), Bm, Cm, skip_, z));
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.values(A_log_, prefix + "A_log",
                 [N = N_](Random&, std::int64_t i) { return std::log(static_cast<double>(i % N + 1)); });
     draw.constant(skip_, 1.0);
@@ -89,9 +90,9 @@ class Mamba : public Mixer, public SelfInitialised {
 
   // What is behind the projection, up to the gate z, which may be undefined.
   torch::Tensor scan(const torch::Tensor& in, const torch::Tensor& z) {
-    const torch::Tensor u = conv1d_ ? conv1d_->forward(in, ConvEnd::silu) : torch::silu(in);
+    const torch::Tensor u = conv1d_ ? conv1d_->forward(in, nn::ConvEnd::silu) : torch::silu(in);
     const auto [pre, Bm, Cm] = selection(u);
-    return selective_scan(u, pre, A(), Bm, Cm, skip_, z);
+    return ops::selective_scan(u, pre, A(), Bm, Cm, skip_, z);
   }
 
   // x first, then z; undefined without gate.
@@ -110,17 +111,17 @@ class Mamba : public Mixer, public SelfInitialised {
 
   bool gate_ = true;
   std::int64_t E_ = 0, N_ = 0, R_ = 0;
-  Linear in_proj_{nullptr}, x_proj_{nullptr}, out_proj_{nullptr};
-  std::shared_ptr<LinearImpl> dt_proj_;
-  std::shared_ptr<DepthwiseConv> conv1d_;
+  ops::Linear in_proj_{nullptr}, x_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<ops::LinearImpl> dt_proj_;
+  std::shared_ptr<nn::DepthwiseConv> conv1d_;
   torch::Tensor A_log_;  // [E, N]
   torch::Tensor skip_;   // [E]
 };
 
 }  // namespace
 
-MixerPointer build_mamba(const MixerContext& context, const Options& options) {
+MixerPointer build_mamba(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Mamba>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,38 +3,40 @@
 #include <cmath>
 
 #include "catalog/mamba2.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/gated_scan_op.h"
-#include "mixers/linear.h"
-#include "mixers/rms_norm.h"
-#include "mixers/step_size.h"
+#include "nn/depthwise_conv.h"
+#include "nn/rms_norm.h"
+#include "nn/step_size.h"
+#include "ops/gated_scan.h"
+#include "ops/linear.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
-class Mamba2 : public Mixer, public SelfInitialised {
+class Mamba2 : public Mixer, public nn::SelfInitialised {
  public:
-  Mamba2(const MixerContext& context, const Options& options)
-      : w_(mamba2_widths(context, options)), norm_before_gate_(options.flag("norm_before_gate")), step_sizes_(options) {
+  Mamba2(const catalog::MixerContext& context, const Options& options)
+      : w_(catalog::mamba2_widths(context, options)),
+        norm_before_gate_(options.flag("norm_before_gate")),
+        step_sizes_(options) {
     const std::int64_t D = context.width;
     const auto linear = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return register_module(name, Linear(torch::nn::LinearOptions(in, out).bias(options.flag("bias"))));
+      return register_module(name, ops::Linear(torch::nn::LinearOptions(in, out).bias(options.flag("bias"))));
     };
     in_proj_ = linear("in_proj", D, w_.inner + w_.convolved() + w_.heads);
-    conv1d_ = register_module("conv1d", std::make_shared<DepthwiseConv>(w_.convolved(), options.integer("d_conv"),
-                                                                        options.flag("conv_bias")));
+    conv1d_ = register_module("conv1d", std::make_shared<nn::DepthwiseConv>(w_.convolved(), options.integer("d_conv"),
+                                                                            options.flag("conv_bias")));
     dt_bias_ = register_parameter("dt_bias", torch::zeros({w_.heads}));
     A_log_ = register_parameter("A_log", torch::zeros({w_.heads}));
     skip_ = register_parameter("D", torch::ones({options.flag("D_has_hdim") ? w_.inner : w_.heads}));
     const std::int64_t parts = options.text("norm_group_size") == "d_inner" ? 1 : w_.groups;
-    norm_ = register_module("norm", std::make_shared<RmsNorm>(w_.inner, options.real("norm_eps"), true, parts));
+    norm_ = register_module("norm", std::make_shared<nn::RmsNorm>(w_.inner, options.real("norm_eps"), true, parts));
     out_proj_ = linear("out_proj", w_.inner, D);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    return mix(x, Positions(rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    return mix(x, ops::Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -47,12 +49,12 @@ class Mamba2 : public Mixer, public SelfInitialised {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [z, convolved, dt] = projected(x);
-    const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved, ConvEnd::silu));
+    const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved, nn::ConvEnd::silu));
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);
-    return output(gated_scan_step(state.tensors[0], q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
+    return output(ops::gated_scan_step(state.tensors[0], q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.values(A_log_, prefix + "A_log",
                 [](Random& random, std::int64_t) { return std::log(1.0 + 15.0 * random.uniform()); });
     draw.values(dt_bias_, prefix + "dt_bias",
@@ -61,18 +63,18 @@ class Mamba2 : public Mixer, public SelfInitialised {
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
     const auto [z, convolved, dt] = projected(x, wanted);
-    const auto [q, k, u] = streams(conv1d_->forward(convolved, ConvEnd::silu));
+    const auto [q, k, u] = streams(conv1d_->forward(convolved, nn::ConvEnd::silu));
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
-    const torch::Tensor o = gated_scan(q, k, u, delta * A(), delta, wanted);
+    const torch::Tensor o = ops::gated_scan(q, k, u, delta * A(), delta, wanted);
     return output(o, wanted.of(u), z);
   }
 
   torch::Tensor A() const { return -torch::exp(A_log_); }
 
   // z first, which is for the wanted positions, then what is convolved, then the raw step sizes.
-  std::array<torch::Tensor, 3> projected(const torch::Tensor& x, const Positions& wanted = {}) {
+  std::array<torch::Tensor, 3> projected(const torch::Tensor& x, const ops::Positions& wanted = {}) {
     if (wanted.are_all()) {
       const auto parts = in_proj_->forward(x).split_with_sizes({w_.inner, w_.convolved(), w_.heads}, -1);
       return {parts[0], parts[1], parts[2]};
@@ -93,23 +95,24 @@ class Mamba2 : public Mixer, public SelfInitialised {
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& u, const torch::Tensor& z) {
     const torch::Tensor skip = skip_.size(0) == w_.heads ? skip_.unsqueeze(1) : skip_.view({w_.heads, w_.head});
     const torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);
-    return out_proj_->forward(norm_->forward(y, z, norm_before_gate_ ? GatePlace::behind : GatePlace::before));
+    return out_proj_->forward(
+        norm_->forward(y, z, norm_before_gate_ ? ops::GatePlace::behind : ops::GatePlace::before));
   }
 
-  Mamba2Widths w_;
+  catalog::Mamba2Widths w_;
   bool norm_before_gate_;
-  StepSizes step_sizes_;
-  Linear in_proj_{nullptr}, out_proj_{nullptr};
-  std::shared_ptr<DepthwiseConv> conv1d_;
-  std::shared_ptr<RmsNorm> norm_;
+  nn::StepSizes step_sizes_;
+  ops::Linear in_proj_{nullptr}, out_proj_{nullptr};
+  std::shared_ptr<nn::DepthwiseConv> conv1d_;
+  std::shared_ptr<nn::RmsNorm> norm_;
   torch::Tensor dt_bias_, A_log_;  // [H]
   torch::Tensor skip_;             // [H], or [E]
 };
 
 }  // namespace
 
-MixerPointer build_mamba2(const MixerContext& context, const Options& options) {
+MixerPointer build_mamba2(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Mamba2>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

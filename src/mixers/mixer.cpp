@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
 std::int64_t MixerState::size() const {
   std::int64_t floats = 0;
@@ -10,18 +10,18 @@ std::int64_t MixerState::size() const {
   return floats;
 }
 
-torch::Tensor Mixer::forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass) {
-  return select_rows(forward(x, pass), rows);
+torch::Tensor Mixer::forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass) {
+  return ops::select_rows(forward(x, pass), rows);
 }
 
 MixerState Mixer::initial_state(std::int64_t) const {
-  check(false, "this mixer has no recurrent form");
+  require(false, "this mixer has no recurrent form");
   return {};
 }
 
 torch::Tensor Mixer::step(MixerState&, const torch::Tensor&) {
-  check(false, "this mixer has no recurrent form");
+  require(false, "this mixer has no recurrent form");
   return {};
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "catalog/mixer_entry.h"
-#include "mixers/draw.h"
-#include "mixers/pass.h"
-#include "mixers/select_rows.h"
-#include "mixers/torch.h"
+#include "nn/draw.h"
+#include "nn/pass.h"
+#include "ops/select_rows.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
 // What must be carried from one token to the next, all tensors with the batch first.
 struct MixerState {
@@ -24,10 +24,10 @@ struct MixerState {
 class Mixer : public torch::nn::Module {
  public:
   // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
-  virtual torch::Tensor forward(const torch::Tensor& x, Pass& pass) = 0;
+  virtual torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) = 0;
   // The outputs of some positions alone, `rows` [R] in [B * L], ascending: [R, D]. For mixers to which that is less
   // work.
-  virtual torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass& pass);
+  virtual torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass);
 
   // Its name in the catalog, under which it stands in a profile.
   std::string name_in_catalog;
@@ -37,7 +37,7 @@ class Mixer : public torch::nn::Module {
   virtual MixerState initial_state(std::int64_t batch) const;
   virtual torch::Tensor step(MixerState& state, const torch::Tensor& x);
   // The same inside a stack, for a mixer that hears from the layers below it through the pass.
-  virtual torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, Pass&) { return step(state, x); }
+  virtual torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, nn::Pass&) { return step(state, x); }
 
   // True if every position is treated alone, whatever stands before the channels: [.., D] -> [.., D].
   virtual bool is_pointwise() const { return false; }
@@ -46,9 +46,10 @@ class Mixer : public torch::nn::Module {
 using MixerPointer = std::shared_ptr<Mixer>;
 
 // Builds a mixer or state mixer of the catalog. The options must have passed the entry's schema.
-MixerPointer build_mixer(const MixerEntry& entry, const MixerContext& context, const Options& options);
+MixerPointer build_mixer(const catalog::MixerEntry& entry, const catalog::MixerContext& context,
+                         const Options& options);
 
 // Names that can be built, for the test that holds the list to the catalog.
 std::vector<std::string> buildable_mixers();
 
-}  // namespace mneme
+}  // namespace mneme::mixers

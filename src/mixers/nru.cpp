@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "catalog/recurrent.h"
-#include "mixers/linear.h"
-#include "mixers/nru_op.h"
-#include "mixers/path.h"
+#include "ops/linear.h"
+#include "ops/nru.h"
+#include "ops/path.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
@@ -15,11 +15,11 @@ using torch::Tensor;
 // Common to all variants: a state [h | m] that starts at zero, moved by step_state.
 class Nru : public Mixer {
  public:
-  Nru(const MixerContext& context, const Options& options)
-      : D_(context.width), H_(hidden_size(context, options)), M_(options.integer("memory_size")) {}
+  Nru(const catalog::MixerContext& context, const Options& options)
+      : D_(context.width), H_(catalog::hidden_size(context, options)), M_(options.integer("memory_size")) {}
 
-  Tensor forward(const Tensor& x, Pass&) override {
-    if (use_kernels(x)) return output(fused(x.transpose(0, 1)).transpose(0, 1));
+  Tensor forward(const Tensor& x, nn::Pass&) override {
+    if (ops::use_kernels(x)) return output(fused(x.transpose(0, 1)).transpose(0, 1));
     Tensor h = torch::zeros({x.size(0), H_}, x.options()), m = torch::zeros({x.size(0), M_}, x.options());
     std::vector<Tensor> outputs;
     for (const Tensor& token : x.unbind(1)) {
@@ -52,20 +52,20 @@ class Nru : public Mixer {
 };
 
 // Variants `original` and `table8`: the latter's head maps read the input too, and it has an output map.
-class OuterProductNru : public Nru, public SelfInitialised {
+class OuterProductNru : public Nru, public nn::SelfInitialised {
  public:
-  OuterProductNru(const MixerContext& context, const Options& options)
+  OuterProductNru(const catalog::MixerContext& context, const Options& options)
       : Nru(context, options),
         k_(options.integer("k")),
         s_(std::llround(std::sqrt(static_cast<double>(M_ * k_)))),
         relu_(options.flag("use_relu")),
         table8_(options.text("variant") == "table8") {
     const std::int64_t reads = H_ + M_ + (table8_ ? D_ : 0);
-    hmi2h_ = register_module("hmi2h", Linear(D_ + H_ + M_, H_));
-    hm2alpha_ = register_module("hm2alpha", Linear(reads, k_));
-    hm2beta_ = register_module("hm2beta", Linear(reads, k_));
-    hm2v_alpha_ = register_module("hm2v_alpha", Linear(reads, 2 * s_));
-    hm2v_beta_ = register_module("hm2v_beta", Linear(reads, 2 * s_));
+    hmi2h_ = register_module("hmi2h", ops::Linear(D_ + H_ + M_, H_));
+    hm2alpha_ = register_module("hm2alpha", ops::Linear(reads, k_));
+    hm2beta_ = register_module("hm2beta", ops::Linear(reads, k_));
+    hm2v_alpha_ = register_module("hm2v_alpha", ops::Linear(reads, 2 * s_));
+    hm2v_beta_ = register_module("hm2v_beta", ops::Linear(reads, 2 * s_));
     if (options.flag("layer_norm") || table8_)
       ln_h_ = register_module("_ln_h", torch::nn::LayerNorm(torch::nn::LayerNormOptions({H_})));
     if (table8_) {
@@ -74,7 +74,7 @@ class OuterProductNru : public Nru, public SelfInitialised {
     }
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     if (!table8_) return;
     draw.normal(W_h2o_, prefix + "_W_h2o", std::sqrt(1.0 / static_cast<double>(H_)));
     draw.constant(b_o_, 0.0);
@@ -93,20 +93,20 @@ class OuterProductNru : public Nru, public SelfInitialised {
   }
 
   Tensor fused(const Tensor& x) override {
-    const NruShape shape{H_, M_, k_, s_, relu_};
+    const ops::NruShape shape{H_, M_, k_, s_, relu_};
     const Tensor W = hmi2h_->weight;
-    const Tensor a = linear_map(x, W.narrow(1, 0, D_), hmi2h_->bias);
+    const Tensor a = ops::linear_map(x, W.narrow(1, 0, D_), hmi2h_->bias);
     const auto maps = {hm2alpha_, hm2beta_, hm2v_alpha_, hm2v_beta_};
     std::vector<Tensor> weights, biases;
-    for (const Linear& map : maps) {
+    for (const ops::Linear& map : maps) {
       weights.push_back(map->weight);
       biases.push_back(map->bias);
     }
     const Tensor U = torch::cat(weights), bias = torch::cat(biases);
     const std::int64_t first = table8_ ? D_ : 0;
-    const Tensor o = table8_ ? linear_map(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
-    return nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_),
-                     ln_h_ ? ln_h_->weight : Tensor(), ln_h_ ? ln_h_->bias : Tensor());
+    const Tensor o = table8_ ? ops::linear_map(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
+    return ops::nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_),
+                          ln_h_ ? ln_h_->weight : Tensor(), ln_h_ ? ln_h_->bias : Tensor());
   }
 
   Tensor output(const Tensor& h) override { return table8_ ? torch::matmul(h, W_h2o_) + b_o_ : h; }
@@ -128,7 +128,7 @@ class OuterProductNru : public Nru, public SelfInitialised {
 
   std::int64_t k_, s_;
   bool relu_, table8_;
-  Linear hmi2h_{nullptr}, hm2alpha_{nullptr}, hm2beta_{nullptr}, hm2v_alpha_{nullptr}, hm2v_beta_{nullptr};
+  ops::Linear hmi2h_{nullptr}, hm2alpha_{nullptr}, hm2beta_{nullptr}, hm2v_alpha_{nullptr}, hm2v_beta_{nullptr};
   torch::nn::LayerNorm ln_h_{nullptr};
   Tensor W_h2o_, b_o_;
 };
@@ -136,43 +136,43 @@ class OuterProductNru : public Nru, public SelfInitialised {
 // Variant `eq5`: the equations as paper B prints them.
 class PlainNru : public Nru {
  public:
-  PlainNru(const MixerContext& context, const Options& options) : Nru(context, options) {
+  PlainNru(const catalog::MixerContext& context, const Options& options) : Nru(context, options) {
     const std::int64_t reads = D_ + H_ + M_;
-    w_h_ = register_module("w_h", Linear(reads, H_));
-    w_alpha_ = register_module("w_alpha", Linear(reads, 1));
-    w_beta_ = register_module("w_beta", Linear(reads, 1));
-    w_write_ = register_module("w_write", Linear(reads, M_));
-    w_erase_ = register_module("w_erase", Linear(reads, M_));
+    w_h_ = register_module("w_h", ops::Linear(reads, H_));
+    w_alpha_ = register_module("w_alpha", ops::Linear(reads, 1));
+    w_beta_ = register_module("w_beta", ops::Linear(reads, 1));
+    w_write_ = register_module("w_write", ops::Linear(reads, M_));
+    w_erase_ = register_module("w_erase", ops::Linear(reads, M_));
   }
 
  protected:
   void move(Tensor& h, Tensor& m, const Tensor& x) override {
     const Tensor z = torch::cat({x, h, m}, 1);
-    const auto map = [&](Linear& linear) { return torch::relu(linear->forward(z)); };
+    const auto map = [&](ops::Linear& linear) { return torch::relu(linear->forward(z)); };
     h = map(w_h_);
     m = m + map(w_alpha_) * map(w_write_) - map(w_beta_) * map(w_erase_);
   }
 
   Tensor fused(const Tensor& x) override {
     std::vector<Tensor> weights, biases;
-    for (const Linear& map : {w_h_, w_alpha_, w_beta_, w_write_, w_erase_}) {
+    for (const ops::Linear& map : {w_h_, w_alpha_, w_beta_, w_write_, w_erase_}) {
       weights.push_back(map->weight);
       biases.push_back(map->bias);
     }
     const Tensor W = torch::cat(weights);
-    return nru_plain_layer({H_, M_, 1, 0, true}, linear_map(x, W.narrow(1, 0, D_), torch::cat(biases)),
-                           W.narrow(1, D_, H_ + M_));
+    return ops::nru_plain_layer({H_, M_, 1, 0, true}, ops::linear_map(x, W.narrow(1, 0, D_), torch::cat(biases)),
+                                W.narrow(1, D_, H_ + M_));
   }
 
  private:
-  Linear w_h_{nullptr}, w_alpha_{nullptr}, w_beta_{nullptr}, w_write_{nullptr}, w_erase_{nullptr};
+  ops::Linear w_h_{nullptr}, w_alpha_{nullptr}, w_beta_{nullptr}, w_write_{nullptr}, w_erase_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_nru(const MixerContext& context, const Options& options) {
+MixerPointer build_nru(const catalog::MixerContext& context, const Options& options) {
   if (options.text("variant") == "eq5") return std::make_shared<PlainNru>(context, options);
   return std::make_shared<OuterProductNru>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

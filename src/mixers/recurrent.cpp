@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "catalog/recurrent.h"
-#include "mixers/linear.h"
-#include "mixers/path.h"
-#include "mixers/recurrent_op.h"
+#include "ops/linear.h"
+#include "ops/path.h"
+#include "ops/recurrent.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
@@ -18,10 +18,10 @@ struct Layer {
 };
 
 // A stack of layers of one kind of cell. States are vectors of [B, H], all of one layer together.
-class Recurrent : public Mixer, public SelfInitialised {
+class Recurrent : public Mixer, public nn::SelfInitialised {
  public:
-  Recurrent(const MixerContext& context, const Options& options, std::int64_t gates, std::size_t vectors)
-      : H_(hidden_size(context, options)), vectors_(vectors), dropout_(options.real("dropout")) {
+  Recurrent(const catalog::MixerContext& context, const Options& options, std::int64_t gates, std::size_t vectors)
+      : H_(catalog::hidden_size(context, options)), vectors_(vectors), dropout_(options.real("dropout")) {
     for (std::int64_t k = 0; k < options.integer("num_layers"); ++k) {
       const std::string suffix = "_l" + std::to_string(k);
       Layer layer;
@@ -36,12 +36,12 @@ class Recurrent : public Mixer, public SelfInitialised {
     }
   }
 
-  Tensor forward(const Tensor& x, Pass& pass) override {
+  Tensor forward(const Tensor& x, nn::Pass& pass) override {
     Tensor y = x;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
       if (k > 0) y = pass.dropout(y, dropout_);
-      y = use_kernels(x) && has_kernel() ? fused_layer(layers_[k], y.transpose(0, 1)).transpose(0, 1)
-                                         : composed_layer(layers_[k], y);
+      y = ops::use_kernels(x) && has_kernel() ? fused_layer(layers_[k], y.transpose(0, 1)).transpose(0, 1)
+                                              : composed_layer(layers_[k], y);
     }
     return y;
   }
@@ -58,14 +58,14 @@ class Recurrent : public Mixer, public SelfInitialised {
   Tensor step(MixerState& state, const Tensor& x) override {
     Tensor y = x;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
-      const Tensor a = linear_map(y, layers_[k].weight_ih, layers_[k].bias_ih);
+      const Tensor a = ops::linear_map(y, layers_[k].weight_ih, layers_[k].bias_ih);
       y = cell(layers_[k], a, state.tensors.data() + k * vectors_);
     }
     return y;
   }
 
   // The bound is that of H for every tensor, also those that read the input.
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const double bound = 1.0 / std::sqrt(static_cast<double>(H_));
     for (const auto& item : named_parameters(false)) draw.uniform(item.value(), prefix + item.key(), bound);
   }
@@ -81,7 +81,7 @@ class Recurrent : public Mixer, public SelfInitialised {
 
  private:
   Tensor composed_layer(const Layer& layer, const Tensor& x) const {
-    const Tensor a = linear_map(x, layer.weight_ih, layer.bias_ih);  // [B, L, gates * H]
+    const Tensor a = ops::linear_map(x, layer.weight_ih, layer.bias_ih);  // [B, L, gates * H]
     std::vector<Tensor> state(vectors_, torch::zeros({x.size(0), H_}, x.options())), outputs;
     for (const Tensor& step : a.unbind(1)) outputs.push_back(cell(layer, step, state.data()));
     return torch::stack(outputs, 1);
@@ -96,16 +96,16 @@ Tensor both_biases(const Layer& layer) { return layer.bias_ih.defined() ? layer.
 
 class Rnn : public Recurrent {
  public:
-  Rnn(const MixerContext& context, const Options& options)
+  Rnn(const catalog::MixerContext& context, const Options& options)
       : Recurrent(context, options, 1, 1), relu_(options.text("nonlinearity") == "relu") {}
 
  protected:
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
-    const Tensor sum = a + linear_map(state[0], layer.weight_hh, layer.bias_hh);
+    const Tensor sum = a + ops::linear_map(state[0], layer.weight_hh, layer.bias_hh);
     return state[0] = relu_ ? torch::relu(sum) : torch::tanh(sum);
   }
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {
-    return rnn_layer(linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh, relu_);
+    return ops::rnn_layer(ops::linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh, relu_);
   }
 
  private:
@@ -114,22 +114,22 @@ class Rnn : public Recurrent {
 
 class Lstm : public Recurrent {
  public:
-  Lstm(const MixerContext& context, const Options& options) : Recurrent(context, options, 4, 2) {}
+  Lstm(const catalog::MixerContext& context, const Options& options) : Recurrent(context, options, 4, 2) {}
 
  protected:
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
-    const auto gate = (a + linear_map(state[0], layer.weight_hh, layer.bias_hh)).chunk(4, 1);  // i, f, g, o
+    const auto gate = (a + ops::linear_map(state[0], layer.weight_hh, layer.bias_hh)).chunk(4, 1);  // i, f, g, o
     state[1] = torch::sigmoid(gate[1]) * state[1] + torch::sigmoid(gate[0]) * torch::tanh(gate[2]);
     return state[0] = torch::sigmoid(gate[3]) * torch::tanh(state[1]);
   }
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {
-    return lstm_layer(linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh);
+    return ops::lstm_layer(ops::linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh);
   }
 };
 
 class Gru : public Recurrent {
  public:
-  Gru(const MixerContext& context, const Options& options)
+  Gru(const catalog::MixerContext& context, const Options& options)
       : Recurrent(context, options, 3, 1), reset_before_(options.flag("reset_before")) {}
 
  protected:
@@ -141,7 +141,7 @@ class Gru : public Recurrent {
     const std::int64_t H = H_;
     const auto back = [&](std::int64_t first, std::int64_t blocks, const Tensor& from) {
       const Tensor bias = layer.bias_hh.defined() ? layer.bias_hh.narrow(0, first * H, blocks * H) : Tensor();
-      return linear_map(from, layer.weight_hh.narrow(0, first * H, blocks * H), bias);
+      return ops::linear_map(from, layer.weight_hh.narrow(0, first * H, blocks * H), bias);
     };
     const auto gates = back(0, 2, h).chunk(2, 1);
     const Tensor r = torch::sigmoid(in[0] + gates[0]), z = torch::sigmoid(in[1] + gates[1]);
@@ -156,7 +156,7 @@ class Gru : public Recurrent {
       // The n block of b_hh is scaled by the reset gate, so it cannot join b_ih.
       bias = layer.bias_ih + torch::constant_pad_nd(layer.bias_hh.narrow(0, 0, 2 * H_), {0, H_});
     }
-    return gru_layer(linear_map(x, layer.weight_ih, bias), layer.weight_hh, bias_n);
+    return ops::gru_layer(ops::linear_map(x, layer.weight_ih, bias), layer.weight_hh, bias_n);
   }
 
  private:
@@ -165,16 +165,16 @@ class Gru : public Recurrent {
 
 }  // namespace
 
-MixerPointer build_rnn(const MixerContext& context, const Options& options) {
+MixerPointer build_rnn(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Rnn>(context, options);
 }
 
-MixerPointer build_lstm(const MixerContext& context, const Options& options) {
+MixerPointer build_lstm(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Lstm>(context, options);
 }
 
-MixerPointer build_gru(const MixerContext& context, const Options& options) {
+MixerPointer build_gru(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Gru>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

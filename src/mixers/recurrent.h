@@ -3,10 +3,10 @@
 
 #include "mixers/mixer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
-MixerPointer build_rnn(const MixerContext& context, const Options& options);
-MixerPointer build_lstm(const MixerContext& context, const Options& options);
-MixerPointer build_gru(const MixerContext& context, const Options& options);
+MixerPointer build_rnn(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_lstm(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_gru(const catalog::MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -4,12 +4,12 @@
 
 #include "catalog/retention.h"
 #include "core/error.h"
-#include "mixers/depthwise_conv.h"
-#include "mixers/gated_scan_op.h"
-#include "mixers/linear.h"
-#include "mixers/rms_norm.h"
+#include "nn/depthwise_conv.h"
+#include "nn/rms_norm.h"
+#include "ops/gated_scan.h"
+#include "ops/linear.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 torch::Tensor activate(const std::string& name, const torch::Tensor& x) {
@@ -17,41 +17,41 @@ torch::Tensor activate(const std::string& name, const torch::Tensor& x) {
   if (name == "silu" || name == "swish") return torch::silu(x);
   if (name == "relu") return torch::relu(x);
   if (name == "sigmoid") return torch::sigmoid(x);
-  check(name == "gelu", "activation of the schema");
+  require(name == "gelu", "activation of the schema");
   return torch::gelu(x);
 }
 
 // What RetNet and GLA share: streams, scan, norm, gate.
 class Retention : public Mixer {
  public:
-  Retention(const MixerContext& context, const Options& options)
-      : widths_(head_widths(context, options)),
-        groups_(retention_groups(options)),
+  Retention(const catalog::MixerContext& context, const Options& options)
+      : widths_(catalog::head_widths(context, options)),
+        groups_(catalog::retention_groups(options)),
         feature_map_(options.text("feature_map")),
         gate_fn_(options.text("gate_fn")) {
     const std::int64_t D = context.width;
     const std::int64_t out[3] = {widths_.key, widths_.key / groups_, widths_.value / groups_};
     for (int s = 0; s < 3; ++s) {
       const std::string name(1, "qkv"[s]);
-      proj_[s] = register_module(name + "_proj", Linear(torch::nn::LinearOptions(D, out[s]).bias(false)));
+      proj_[s] = register_module(name + "_proj", ops::Linear(torch::nn::LinearOptions(D, out[s]).bias(false)));
       if (options.flag("use_short_conv"))
         conv_[s] = register_module(
             name + "_conv1d",
-            std::make_shared<DepthwiseConv>(out[s], options.integer("conv_size"), options.flag("conv_bias")));
+            std::make_shared<nn::DepthwiseConv>(out[s], options.integer("conv_size"), options.flag("conv_bias")));
     }
     const bool gated = options.flag("use_output_gate");
-    if (gated) g_proj_ = register_module("g_proj", Linear(torch::nn::LinearOptions(D, widths_.value).bias(false)));
+    if (gated) g_proj_ = register_module("g_proj", ops::Linear(torch::nn::LinearOptions(D, widths_.value).bias(false)));
     const bool fused = gated && options.flag("fuse_norm") && gate_fn_ == "swish";
-    norm_ = register_module(
-        fused ? "g_norm_swish_gate" : "g_norm",
-        std::make_shared<RmsNorm>(widths_.head_value(), options.real("norm_eps"), options.flag("elementwise_affine")));
-    o_proj_ = register_module("o_proj", Linear(torch::nn::LinearOptions(widths_.value, D).bias(false)));
+    norm_ = register_module(fused ? "g_norm_swish_gate" : "g_norm",
+                            std::make_shared<nn::RmsNorm>(widths_.head_value(), options.real("norm_eps"),
+                                                          options.flag("elementwise_affine")));
+    o_proj_ = register_module("o_proj", ops::Linear(torch::nn::LinearOptions(widths_.value, D).bias(false)));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    return mix(x, Positions(rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    return mix(x, ops::Positions(rows));
   }
 
   bool has_step() const override { return true; }
@@ -67,11 +67,11 @@ class Retention : public Mixer {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const auto [q, k, v] = streams(x, [&](const DepthwiseConv& conv, int s, const torch::Tensor& in) {
-      return conv.step(state.tensors[static_cast<std::size_t>(s) + 1], in, ConvEnd::silu);
+    const auto [q, k, v] = streams(x, [&](const nn::DepthwiseConv& conv, int s, const torch::Tensor& in) {
+      return conv.step(state.tensors[static_cast<std::size_t>(s) + 1], in, nn::ConvEnd::silu);
     });
     state.tensors[0] = aged(state.tensors[0]);
-    return output(gated_scan_step(state.tensors[0], q, k, v, log_decay(x)), x);
+    return output(ops::gated_scan_step(state.tensors[0], q, k, v, log_decay(x)), x);
   }
 
  protected:
@@ -81,14 +81,15 @@ class Retention : public Mixer {
     return y.size(-2) == widths_.heads ? y : y.repeat_interleave(groups_, -2);
   }
 
-  const HeadWidths widths_;
+  const catalog::HeadWidths widths_;
   const std::int64_t groups_;
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
-    const auto [q, k, v] = streams(
-        x, [](const DepthwiseConv& conv, int, const torch::Tensor& in) { return conv.forward(in, ConvEnd::silu); });
-    return output(gated_scan(positioned(q), positioned(k), v, log_decay(x), {}, wanted), wanted.of(x));
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+    const auto [q, k, v] = streams(x, [](const nn::DepthwiseConv& conv, int, const torch::Tensor& in) {
+      return conv.forward(in, nn::ConvEnd::silu);
+    });
+    return output(ops::gated_scan(positioned(q), positioned(k), v, log_decay(x), {}, wanted), wanted.of(x));
   }
 
   // As gated_scan takes it; x is [B, L, D] or [B, D].
@@ -119,15 +120,15 @@ class Retention : public Mixer {
   }
 
   std::string feature_map_, gate_fn_;
-  std::array<Linear, 3> proj_{nullptr, nullptr, nullptr};
-  std::array<std::shared_ptr<DepthwiseConv>, 3> conv_;
-  Linear g_proj_{nullptr}, o_proj_{nullptr};
-  std::shared_ptr<RmsNorm> norm_;
+  std::array<ops::Linear, 3> proj_{nullptr, nullptr, nullptr};
+  std::array<std::shared_ptr<nn::DepthwiseConv>, 3> conv_;
+  ops::Linear g_proj_{nullptr}, o_proj_{nullptr};
+  std::shared_ptr<nn::RmsNorm> norm_;
 };
 
 class RetNet : public Retention {
  public:
-  RetNet(const MixerContext& context, const Options& options) : Retention(context, options) {}
+  RetNet(const catalog::MixerContext& context, const Options& options) : Retention(context, options) {}
 
  private:
   // gamma_h = 1 - 2^(-5-h)
@@ -162,19 +163,19 @@ class RetNet : public Retention {
 
 class Gla : public Retention {
  public:
-  Gla(const MixerContext& context, const Options& options)
+  Gla(const catalog::MixerContext& context, const Options& options)
       : Retention(context, options), normalizer_(options.real("gate_logit_normalizer")) {
     if (!options.is_word("clamp_min")) clamp_min_ = options.real("clamp_min");
     const std::int64_t rank = options.integer("gate_low_rank_dim");
     gk_proj_ = register_module("gk_proj", torch::nn::ModuleList());
-    gk_proj_->push_back(Linear(torch::nn::LinearOptions(context.width, rank).bias(false)));
-    gk_proj_->push_back(Linear(rank, widths_.key / groups_));
+    gk_proj_->push_back(ops::Linear(torch::nn::LinearOptions(context.width, rank).bias(false)));
+    gk_proj_->push_back(ops::Linear(rank, widths_.key / groups_));
   }
 
  private:
   torch::Tensor log_decay(const torch::Tensor& x) override {
-    const torch::Tensor low = gk_proj_[0]->as<Linear>()->forward(x);
-    torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<Linear>()->forward(low)) / normalizer_;
+    const torch::Tensor low = gk_proj_[0]->as<ops::Linear>()->forward(x);
+    torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<ops::Linear>()->forward(low)) / normalizer_;
     if (clamp_min_) gk = torch::clamp_min(gk, *clamp_min_);
     return heads(gk, widths_.head_key());
   }
@@ -186,12 +187,12 @@ class Gla : public Retention {
 
 }  // namespace
 
-MixerPointer build_retnet(const MixerContext& context, const Options& options) {
+MixerPointer build_retnet(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<RetNet>(context, options);
 }
 
-MixerPointer build_gla(const MixerContext& context, const Options& options) {
+MixerPointer build_gla(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Gla>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,9 +3,9 @@
 
 #include "mixers/mixer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
-MixerPointer build_retnet(const MixerContext& context, const Options& options);
-MixerPointer build_gla(const MixerContext& context, const Options& options);
+MixerPointer build_retnet(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_gla(const catalog::MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -2,20 +2,22 @@
 
 #include <cmath>
 
-#include "mixers/linear.h"
-#include "mixers/own_linears.h"
-#include "mixers/token_shift.h"
-#include "mixers/wkv_op.h"
+#include "nn/own_linears.h"
+#include "nn/token_shift.h"
+#include "ops/linear.h"
+#include "ops/wkv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
-Linear projection(std::int64_t in, std::int64_t out) { return Linear(torch::nn::LinearOptions(in, out).bias(false)); }
+ops::Linear projection(std::int64_t in, std::int64_t out) {
+  return ops::Linear(torch::nn::LinearOptions(in, out).bias(false));
+}
 
 // What both mixes share: learned blends of a token with its predecessor.
-class Shifted : public Mixer, public SelfInitialised, public OwnLinears {
+class Shifted : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
  public:
-  explicit Shifted(const MixerContext& context) : D_(context.width), ratios_(context.layer, context.layers) {}
+  explicit Shifted(const catalog::MixerContext& context) : D_(context.width), ratios_(context.layer, context.layers) {}
 
   bool has_step() const override { return true; }
 
@@ -23,7 +25,7 @@ class Shifted : public Mixer, public SelfInitialised, public OwnLinears {
   torch::Tensor register_mix(const std::string& name) { return register_parameter(name, torch::zeros({1, 1, D_})); }
 
   // (c / D)^power + extra
-  void initialise_mix(const Draw& draw, const std::string& prefix, const std::string& name, double power,
+  void initialise_mix(const nn::Draw& draw, const std::string& prefix, const std::string& name, double power,
                       double extra) {
     draw.values(named_parameters(false)[name], prefix + name, [&](Random&, std::int64_t c) {
       return std::pow(static_cast<double>(c) / static_cast<double>(D_), power) + extra;
@@ -31,12 +33,12 @@ class Shifted : public Mixer, public SelfInitialised, public OwnLinears {
   }
 
   std::int64_t D_;
-  LayerRatios ratios_;
+  nn::LayerRatios ratios_;
 };
 
 class Rwkv4 : public Shifted {
  public:
-  Rwkv4(const MixerContext& context, const Options&) : Shifted(context) {
+  Rwkv4(const catalog::MixerContext& context, const Options&) : Shifted(context) {
     time_decay_ = register_parameter("time_decay", torch::zeros({D_}));
     time_first_ = register_parameter("time_first", torch::zeros({D_}));
     mix_k_ = register_mix("time_mix_k");
@@ -48,30 +50,30 @@ class Rwkv4 : public Shifted {
     output_ = register_module("output", projection(D_, D_));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(x, Positions()); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, Pass&) override {
-    return mix(x, Positions(rows));
+  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
+    return mix(x, ops::Positions(rows));
   }
 
   // p, q, o of the average, and the previous input.
   MixerState initial_state(std::int64_t batch) const override {
     const auto options = time_decay_.options().requires_grad(false);
-    const WkvState past = WkvState::initial(batch, D_, options);
+    const ops::WkvState past = ops::WkvState::initial(batch, D_, options);
     return {{past.p, past.q, past.o, torch::zeros({batch, D_}, options)}};
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const auto [k, v, r] = streams(token_blends(x.unsqueeze(1), state.tensors[3].unsqueeze(1), shares()));
-    WkvState past{state.tensors[0], state.tensors[1], state.tensors[2]};
-    const torch::Tensor y = wkv_step(past, k.squeeze(1), v.squeeze(1), decay(), time_first_);
+    const auto [k, v, r] = streams(nn::token_blends(x.unsqueeze(1), state.tensors[3].unsqueeze(1), shares()));
+    ops::WkvState past{state.tensors[0], state.tensors[1], state.tensors[2]};
+    const torch::Tensor y = ops::wkv_step(past, k.squeeze(1), v.squeeze(1), decay(), time_first_);
     state.tensors = {past.p, past.q, past.o, x};
     return output_->forward(r.squeeze(1) * y);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.values(time_decay_, prefix + "time_decay", [&](Random&, std::int64_t c) {
-      return -5.0 + 8.0 * std::pow(channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
+      return -5.0 + 8.0 * std::pow(nn::channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
     });
     draw.values(time_first_, prefix + "time_first",
                 [](Random&, std::int64_t c) { return std::log(0.3) + 0.5 * static_cast<double>((c + 1) % 3 - 1); });
@@ -80,17 +82,17 @@ class Rwkv4 : public Shifted {
     initialise_mix(draw, prefix, "time_mix_r", 0.5 * ratios_.falling, 0.0);
   }
 
-  void initialise_linears(const Draw& draw, const std::string& prefix) override {
+  void initialise_linears(const nn::Draw& draw, const std::string& prefix) override {
     for (const auto& linear : {key_, receptance_, output_}) draw.constant(linear->weight, 0.0);
-    draw_orthogonal(draw, value_->weight, prefix + "value.weight", 1.0);
+    nn::draw_orthogonal(draw, value_->weight, prefix + "value.weight", 1.0);
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const Positions& wanted) {
-    std::vector<torch::Tensor> blends = token_blends(x, shares());
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+    std::vector<torch::Tensor> blends = nn::token_blends(x, shares());
     blends[2] = wanted.of(blends[2]);
     const auto [k, v, r] = streams(blends);
-    return output_->forward(r * wanted.of(wkv(k, v, decay(), time_first_)));
+    return output_->forward(r * wanted.of(ops::wkv(k, v, decay(), time_first_)));
   }
 
   torch::Tensor decay() const { return -torch::exp(time_decay_); }
@@ -104,12 +106,12 @@ class Rwkv4 : public Shifted {
   }
 
   torch::Tensor time_decay_, time_first_, mix_k_, mix_v_, mix_r_;
-  Linear key_{nullptr}, value_{nullptr}, receptance_{nullptr}, output_{nullptr};
+  ops::Linear key_{nullptr}, value_{nullptr}, receptance_{nullptr}, output_{nullptr};
 };
 
 class Rwkv4ChannelMix : public Shifted {
  public:
-  Rwkv4ChannelMix(const MixerContext& context, const Options& options) : Shifted(context) {
+  Rwkv4ChannelMix(const catalog::MixerContext& context, const Options& options) : Shifted(context) {
     const std::int64_t hidden = options.integer("hidden_mult") * D_;
     mix_k_ = register_mix("time_mix_k");
     mix_r_ = register_mix("time_mix_r");
@@ -118,7 +120,7 @@ class Rwkv4ChannelMix : public Shifted {
     value_ = register_module("value", projection(hidden, D_));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override { return mix(token_blends(x, shares())); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(nn::token_blends(x, shares())); }
 
   // The previous input.
   MixerState initial_state(std::int64_t batch) const override {
@@ -126,16 +128,16 @@ class Rwkv4ChannelMix : public Shifted {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const torch::Tensor y = mix(token_blends(x.unsqueeze(1), state.tensors[0].unsqueeze(1), shares())).squeeze(1);
+    const torch::Tensor y = mix(nn::token_blends(x.unsqueeze(1), state.tensors[0].unsqueeze(1), shares())).squeeze(1);
     state.tensors[0] = x;
     return y;
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     for (const char* name : {"time_mix_k", "time_mix_r"}) initialise_mix(draw, prefix, name, ratios_.falling, 0.0);
   }
 
-  void initialise_linears(const Draw& draw, const std::string&) override {
+  void initialise_linears(const nn::Draw& draw, const std::string&) override {
     for (const auto& linear : {value_, receptance_}) draw.constant(linear->weight, 0.0);
   }
 
@@ -148,17 +150,17 @@ class Rwkv4ChannelMix : public Shifted {
   }
 
   torch::Tensor mix_k_, mix_r_;
-  Linear key_{nullptr}, receptance_{nullptr}, value_{nullptr};
+  ops::Linear key_{nullptr}, receptance_{nullptr}, value_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_rwkv4(const MixerContext& context, const Options& options) {
+MixerPointer build_rwkv4(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Rwkv4>(context, options);
 }
 
-MixerPointer build_rwkv4_channel_mix(const MixerContext& context, const Options& options) {
+MixerPointer build_rwkv4_channel_mix(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Rwkv4ChannelMix>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

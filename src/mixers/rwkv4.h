@@ -3,9 +3,9 @@
 
 #include "mixers/mixer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
-MixerPointer build_rwkv4(const MixerContext& context, const Options& options);
-MixerPointer build_rwkv4_channel_mix(const MixerContext& context, const Options& options);
+MixerPointer build_rwkv4(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_rwkv4_channel_mix(const catalog::MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,20 +3,20 @@
 #include <cmath>
 
 #include "catalog/rwkv.h"
-#include "mixers/linear.h"
-#include "mixers/rwkv5_op.h"
-#include "mixers/token_shift.h"
+#include "nn/token_shift.h"
+#include "ops/linear.h"
+#include "ops/rwkv5.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 constexpr double kNormEps = 1e-5;
 
-class Rwkv5 : public Mixer, public SelfInitialised {
+class Rwkv5 : public Mixer, public nn::SelfInitialised {
  public:
-  Rwkv5(const MixerContext& context, const Options& options)
+  Rwkv5(const catalog::MixerContext& context, const Options& options)
       : D_(context.width),
-        N_(rwkv_head_size(context, options, "head_size")),
+        N_(catalog::rwkv_head_size(context, options, "head_size")),
         H_(D_ / N_),
         divisor_(options.real("head_size_divisor")),
         ratios_(context.layer, context.layers) {
@@ -25,7 +25,7 @@ class Rwkv5 : public Mixer, public SelfInitialised {
     time_decay_ = register_parameter("time_decay", torch::zeros({H_, N_}));
     time_faaaa_ = register_parameter("time_faaaa", torch::zeros({H_, N_}));
     const auto projection = [&](const char* name) {
-      return register_module(name, Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
+      return register_module(name, ops::Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
     };
     receptance_ = projection("receptance");
     key_ = projection("key");
@@ -35,9 +35,9 @@ class Rwkv5 : public Mixer, public SelfInitialised {
     ln_x_ = register_module("ln_x", torch::nn::GroupNorm(torch::nn::GroupNormOptions(H_, D_)));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
-    const Streams s = streams(token_blends(x, shares()));
-    return output(rwkv5_scan(s.r, s.k, s.v, decay(), time_faaaa_), s.g);
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
+    const Streams s = streams(nn::token_blends(x, shares()));
+    return output(ops::rwkv5_scan(s.r, s.k, s.v, decay(), time_faaaa_), s.g);
   }
 
   bool has_step() const override { return true; }
@@ -49,14 +49,14 @@ class Rwkv5 : public Mixer, public SelfInitialised {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const Streams s = streams(token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));
+    const Streams s = streams(nn::token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));
     const torch::Tensor y =
-        rwkv5_step(state.tensors[0], s.r.select(1, 0), s.k.select(1, 0), s.v.select(1, 0), decay(), time_faaaa_);
+        ops::rwkv5_step(state.tensors[0], s.r.select(1, 0), s.k.select(1, 0), s.v.select(1, 0), decay(), time_faaaa_);
     state.tensors[1] = x;
     return output(y.unsqueeze(1), s.g).squeeze(1);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const auto mix = [&](const std::string& name, double power, double extra) {
       draw.values(mix_.at(name), prefix + "time_mix_" + name, [&](Random&, std::int64_t c) {
         return std::pow(static_cast<double>(c) / static_cast<double>(D_), power) + extra;
@@ -67,10 +67,10 @@ class Rwkv5 : public Mixer, public SelfInitialised {
     mix("r", 0.5 * ratios_.falling, 0.0);
     mix("g", 0.5 * ratios_.falling, 0.0);
     draw.values(time_decay_, prefix + "time_decay", [&](Random&, std::int64_t c) {
-      return -6.0 + 5.0 * std::pow(channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
+      return -6.0 + 5.0 * std::pow(nn::channel_position(c, D_), 0.7 + 1.3 * ratios_.rising);
     });
     draw.values(time_faaaa_, prefix + "time_faaaa", [&](Random&, std::int64_t c) {
-      return ratios_.rising * (1.0 - channel_position(c, D_)) + 0.1 * static_cast<double>((c + 1) % 3 - 1);
+      return ratios_.rising * (1.0 - nn::channel_position(c, D_)) + 0.1 * static_cast<double>((c + 1) % 3 - 1);
     });
   }
 
@@ -100,17 +100,17 @@ class Rwkv5 : public Mixer, public SelfInitialised {
 
   std::int64_t D_, N_, H_;
   double divisor_;
-  LayerRatios ratios_;
+  nn::LayerRatios ratios_;
   std::map<std::string, torch::Tensor> mix_;
   torch::Tensor time_decay_, time_faaaa_;
-  Linear receptance_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr}, gate_{nullptr};
+  ops::Linear receptance_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr}, gate_{nullptr};
   torch::nn::GroupNorm ln_x_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_rwkv5(const MixerContext& context, const Options& options) {
+MixerPointer build_rwkv5(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Rwkv5>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

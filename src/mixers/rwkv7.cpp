@@ -4,22 +4,22 @@
 
 #include "catalog/rwkv.h"
 #include "core/error.h"
-#include "mixers/linear.h"
-#include "mixers/low_rank.h"
-#include "mixers/own_linears.h"
-#include "mixers/rwkv7_op.h"
-#include "mixers/token_shift.h"
+#include "nn/low_rank.h"
+#include "nn/own_linears.h"
+#include "nn/token_shift.h"
+#include "ops/linear.h"
+#include "ops/rwkv7.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 constexpr std::string_view kStreams = "rwkvag";
 
-class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
+class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
  public:
-  Rwkv7(const MixerContext& context, const Options& options)
+  Rwkv7(const catalog::MixerContext& context, const Options& options)
       : D_(context.width),
-        N_(rwkv_head_size(context, options, "head_dim")),
+        N_(catalog::rwkv_head_size(context, options, "head_dim")),
         H_(D_ / N_),
         eps_(static_cast<double>(N_) * options.real("norm_eps")),
         norm_start_(std::pow(static_cast<double>(context.layer + 1) / static_cast<double>(context.layers), 0.7)),
@@ -31,25 +31,25 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     k_a_ = register_parameter("k_a", torch::zeros({D_}));
     r_k_ = register_parameter("r_k", torch::zeros({H_, N_}));
     const auto projection = [&](const char* name) {
-      return register_module(name, Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
+      return register_module(name, ops::Linear(torch::nn::LinearOptions(D_, D_).bias(false)));
     };
     r_proj_ = projection("r_proj");
     k_proj_ = projection("k_proj");
     v_proj_ = projection("v_proj");
     o_proj_ = projection("o_proj");
-    const Rwkv7Ranks ranks = rwkv7_ranks(context, options);
-    using Waist = LowRank::Waist;
-    w_lora_ = register_module("w_lora", std::make_shared<LowRank>(D_, ranks.decay, D_, Waist::tanh, true));
-    a_lora_ = register_module("a_lora", std::make_shared<LowRank>(D_, ranks.a, D_, Waist::identity, true));
-    g_lora_ = register_module("g_lora", std::make_shared<LowRank>(D_, ranks.gate, D_, Waist::sigmoid, false));
+    const catalog::Rwkv7Ranks ranks = catalog::rwkv7_ranks(context, options);
+    using Waist = nn::LowRank::Waist;
+    w_lora_ = register_module("w_lora", std::make_shared<nn::LowRank>(D_, ranks.decay, D_, Waist::tanh, true));
+    a_lora_ = register_module("a_lora", std::make_shared<nn::LowRank>(D_, ranks.a, D_, Waist::identity, true));
+    g_lora_ = register_module("g_lora", std::make_shared<nn::LowRank>(D_, ranks.gate, D_, Waist::sigmoid, false));
     if (ranks.v > 0)
-      v_lora_ = register_module("v_lora", std::make_shared<LowRank>(D_, ranks.v, D_, Waist::identity, true));
+      v_lora_ = register_module("v_lora", std::make_shared<nn::LowRank>(D_, ranks.v, D_, Waist::identity, true));
     g_norm_ = register_module("g_norm", torch::nn::GroupNorm(torch::nn::GroupNormOptions(H_, D_)));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override {
-    const Inputs in = inputs(token_blends(x, shares()), pass);
-    return output(in, rwkv7_scan(in.streams));
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) override {
+    const Inputs in = inputs(nn::token_blends(x, shares()), pass);
+    return output(in, ops::rwkv7_scan(in.streams));
   }
 
   bool has_step() const override { return true; }
@@ -61,18 +61,18 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
   }
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    Pass pass = Pass::evaluation();
+    nn::Pass pass = nn::Pass::evaluation();
     return step_in_stack(state, x, pass);
   }
 
-  torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, Pass& pass) override {
-    const Inputs in = inputs(token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()), pass);
-    const torch::Tensor o = rwkv7_step(state.tensors[0], in.streams, 0);
+  torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, nn::Pass& pass) override {
+    const Inputs in = inputs(nn::token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()), pass);
+    const torch::Tensor o = ops::rwkv7_step(state.tensors[0], in.streams, 0);
     state.tensors[1] = x;
     return output(in, o.unsqueeze(1)).squeeze(1);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const auto mix = [&](const std::string& name, double power) {
       draw.values(mix_.at(name), prefix + "x_" + name, [&](Random&, std::int64_t c) {
         return 1.0 - std::pow(static_cast<double>(c) / static_cast<double>(D_), power * ratios_.falling);
@@ -81,7 +81,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     for (const char* name : {"r", "g"}) mix(name, 0.2);
     for (const char* name : {"w", "a"}) mix(name, 0.9);
     for (const char* name : {"k", "v"}) mix(name, 0.7);
-    const auto centred = [&](std::int64_t c) { return channel_position(c, D_) - 0.5; };
+    const auto centred = [&](std::int64_t c) { return nn::channel_position(c, D_) - 0.5; };
     draw.values(k_k_, prefix + "k_k", [&](Random&, std::int64_t c) { return 0.71 - 0.1 * centred(c); });
     draw.constant(k_a_, 1.02);
     draw.constant(r_k_, -0.04);
@@ -90,11 +90,11 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
 
     // The square of the place within its head, mapped to [-1, 1], with its sign.
     const auto zigzag = [&](std::int64_t c) {
-      const double place = 2.0 * channel_position(c % N_, N_) - 1.0;
+      const double place = 2.0 * nn::channel_position(c % N_, N_) - 1.0;
       return N_ > 1 ? place * std::abs(place) : 0.0;
     };
     w_lora_->initialise(draw, prefix + "w_lora.", [&](std::int64_t c) {
-      return -6.0 + 6.0 * std::pow(channel_position(c, D_), 1.0 + std::pow(ratios_.rising, 0.3)) + 0.5 +
+      return -6.0 + 6.0 * std::pow(nn::channel_position(c, D_), 1.0 + std::pow(ratios_.rising, 0.3)) + 0.5 +
              2.5 * zigzag(c);
     });
     a_lora_->initialise(draw, prefix + "a_lora.",
@@ -103,21 +103,21 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     if (v_lora_) v_lora_->initialise(draw, prefix + "v_lora.", [&](std::int64_t c) { return 0.73 - 0.4 * centred(c); });
   }
 
-  void initialise_linears(const Draw& draw, const std::string& prefix) override {
-    draw_orthogonal(draw, r_proj_->weight, prefix + "r_proj.weight", 1.0);
-    draw_orthogonal(draw, k_proj_->weight, prefix + "k_proj.weight", 0.1);
-    draw_orthogonal(draw, v_proj_->weight, prefix + "v_proj.weight", 1.0);
+  void initialise_linears(const nn::Draw& draw, const std::string& prefix) override {
+    nn::draw_orthogonal(draw, r_proj_->weight, prefix + "r_proj.weight", 1.0);
+    nn::draw_orthogonal(draw, k_proj_->weight, prefix + "k_proj.weight", 0.1);
+    nn::draw_orthogonal(draw, v_proj_->weight, prefix + "v_proj.weight", 1.0);
     draw.constant(o_proj_->weight, 0.0);
   }
 
  private:
   struct Inputs {
-    Rwkv7Streams streams;
+    ops::Rwkv7Streams streams;
     torch::Tensor g;  // [B, L, D]
   };
 
   // v [B, L, D]: the first layer leaves its own in the pass, those above blend them in.
-  torch::Tensor values(const torch::Tensor& x, Pass& pass) {
+  torch::Tensor values(const torch::Tensor& x, nn::Pass& pass) {
     const torch::Tensor v = v_proj_->forward(x);
     if (first_) pass.first_values = v;
     if (!v_lora_) return v;
@@ -132,7 +132,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
     return result;
   }
 
-  Inputs inputs(const std::vector<torch::Tensor>& blends, Pass& pass) {
+  Inputs inputs(const std::vector<torch::Tensor>& blends, nn::Pass& pass) {
     const auto mixed = [&](char name) { return blends[kStreams.find(name)]; };
     const auto heads = [&](const torch::Tensor& y) { return y.unflatten(2, {H_, N_}); };
     const torch::Tensor k = k_proj_->forward(mixed('k'));
@@ -152,7 +152,7 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
 
   torch::Tensor output(const Inputs& in, const torch::Tensor& o) {
     const torch::Tensor normal = torch::layer_norm(o, {N_}, {}, {}, eps_).flatten(2) * g_norm_->weight + g_norm_->bias;
-    const Rwkv7Streams& s = in.streams;
+    const ops::Rwkv7Streams& s = in.streams;
     const torch::Tensor newest = ((s.r * s.k * r_k_).sum(-1, true) * s.v).flatten(2);
     return o_proj_->forward((normal + newest) * in.g);
   }
@@ -160,18 +160,18 @@ class Rwkv7 : public Mixer, public SelfInitialised, public OwnLinears {
   std::int64_t D_, N_, H_;
   double eps_, norm_start_;
   bool first_;
-  LayerRatios ratios_;
+  nn::LayerRatios ratios_;
   std::map<std::string, torch::Tensor> mix_;
   torch::Tensor k_k_, k_a_, r_k_;
-  Linear r_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
-  std::shared_ptr<LowRank> w_lora_, a_lora_, g_lora_, v_lora_;
+  ops::Linear r_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
+  std::shared_ptr<nn::LowRank> w_lora_, a_lora_, g_lora_, v_lora_;
   torch::nn::GroupNorm g_norm_{nullptr};
 };
 
 }  // namespace
 
-MixerPointer build_rwkv7(const MixerContext& context, const Options& options) {
+MixerPointer build_rwkv7(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Rwkv7>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,30 +3,30 @@
 #include <algorithm>
 #include <limits>
 
-#include "mixers/holder.h"
-#include "mixers/linear.h"
-#include "mixers/long_conv.h"
-#include "mixers/s4_system.h"
+#include "nn/holder.h"
+#include "nn/s4_system.h"
+#include "ops/linear.h"
+#include "ops/long_conv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
 
-class S4Layer : public torch::nn::Module, public SelfInitialised {
+class S4Layer : public torch::nn::Module, public nn::SelfInitialised {
  public:
-  S4Layer(const S4System::Shape& shape, const Options& options) {
+  S4Layer(const nn::S4System::Shape& shape, const Options& options) {
     D = register_parameter("D", torch::zeros({1, shape.channels}));
-    system =
-        register_module("kernel", std::make_shared<S4System>(shape, options.real("dt_min"), options.real("dt_max")));
+    system = register_module("kernel",
+                             std::make_shared<nn::S4System>(shape, options.real("dt_min"), options.real("dt_max")));
   }
-  void initialise(const Draw& draw, const std::string& prefix) override { draw.normal(D, prefix + "D", 1.0); }
+  void initialise(const nn::Draw& draw, const std::string& prefix) override { draw.normal(D, prefix + "D", 1.0); }
 
   Tensor D;
-  std::shared_ptr<S4System> system;
+  std::shared_ptr<nn::S4System> system;
 };
 
-S4System::Shape shape_of(const MixerContext& context, const Options& options) {
+nn::S4System::Shape shape_of(const catalog::MixerContext& context, const Options& options) {
   const std::int64_t H = context.width, copies = options.integer("n_ssm"), nodes = options.integer("l_kernel");
   return {H, options.integer("d_state") / 2, options.integer("rank"), copies == 0 ? H : copies,
           nodes == 0 ? context.length : nodes};
@@ -34,21 +34,21 @@ S4System::Shape shape_of(const MixerContext& context, const Options& options) {
 
 class S4 : public Mixer {
  public:
-  S4(const MixerContext& context, const Options& options)
+  S4(const catalog::MixerContext& context, const Options& options)
       : H_(context.width),
         n_(options.integer("d_state") / 2),
         longest_(options.flag("truncate") ? context.length : std::numeric_limits<std::int64_t>::max()),
         dropout_(options.real("dropout")) {
     layer_ = register_module("layer", std::make_shared<S4Layer>(shape_of(context, options), options));
-    output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<LinearImpl>(H_, 2 * H_));
+    output_linear_ = nn::register_held(*this, "output_linear", "0", std::make_shared<ops::LinearImpl>(H_, 2 * H_));
   }
 
-  Tensor forward(const Tensor& x, Pass& pass) override {
+  Tensor forward(const Tensor& x, nn::Pass& pass) override {
     const std::int64_t taps = std::min(x.size(1), longest_);
     const Tensor kernel = layer_->system->kernel(taps, x);
     // The skip connection is one more term of tap 0.
     const Tensor with_skip = torch::cat({kernel.narrow(0, 0, 1) + layer_->D, kernel.narrow(0, 1, taps - 1)});
-    const Tensor y = pass.dropout(long_conv(x, with_skip), dropout_);
+    const Tensor y = pass.dropout(ops::long_conv(x, with_skip), dropout_);
     return torch::glu(output_linear_->forward(pass.dropout(torch::gelu(y), dropout_)), -1);
   }
 
@@ -61,7 +61,7 @@ class S4 : public Mixer {
   }
 
   Tensor step(MixerState& state, const Tensor& x) override {
-    const S4System::Recurrence& model = recurrence_;
+    const nn::S4System::Recurrence& model = recurrence_;
     const auto reads = [](const Tensor& row, const Tensor& s) {  // [r, H, n], [B, H, n] -> [r, B, H, 1]
       return 2.0 * torch::real(row.unsqueeze(1) * s).sum(-1, true);
     };
@@ -80,14 +80,14 @@ class S4 : public Mixer {
   std::int64_t H_, n_, longest_;
   double dropout_;
   std::shared_ptr<S4Layer> layer_;
-  std::shared_ptr<LinearImpl> output_linear_;
-  mutable S4System::Recurrence recurrence_;
+  std::shared_ptr<ops::LinearImpl> output_linear_;
+  mutable nn::S4System::Recurrence recurrence_;
 };
 
 }  // namespace
 
-MixerPointer build_s4(const MixerContext& context, const Options& options) {
+MixerPointer build_s4(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<S4>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

@@ -3,18 +3,18 @@
 #include <cmath>
 #include <numbers>
 
-#include "mixers/diagonal_kernel.h"
-#include "mixers/holder.h"
-#include "mixers/long_conv.h"
-#include "mixers/pointwise_conv.h"
+#include "nn/holder.h"
+#include "nn/pointwise_conv.h"
+#include "ops/diagonal_kernel.h"
+#include "ops/long_conv.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
 
 // The parameters of the model itself, one set a channel; made discrete in float64 by zero-order hold.
-class S4dKernel : public torch::nn::Module, public SelfInitialised {
+class S4dKernel : public torch::nn::Module, public nn::SelfInitialised {
  public:
   S4dKernel(std::int64_t H, std::int64_t n, double dt_min, double dt_max)
       : log_dt_min_(std::log(dt_min)), log_dt_max_(std::log(dt_max)) {
@@ -25,21 +25,22 @@ class S4dKernel : public torch::nn::Module, public SelfInitialised {
   }
 
   struct Discrete {
-    ComplexPair pole, B, C;  // [H, n]
+    ops::ComplexPair pole, B, C;  // [H, n]
   };
   Discrete discrete() const {
-    const ComplexPair A{-torch::exp(log_A_real_.to(torch::kFloat64)), A_imag_.to(torch::kFloat64)};
-    const ComplexPair scaled = torch::exp(log_dt_.to(torch::kFloat64)).unsqueeze(1) * A;
-    return {exponential(scaled), exponential_minus_one(scaled) / A, complex_pair(C_.to(torch::kFloat64))};
+    const ops::ComplexPair A{-torch::exp(log_A_real_.to(torch::kFloat64)), A_imag_.to(torch::kFloat64)};
+    const ops::ComplexPair scaled = torch::exp(log_dt_.to(torch::kFloat64)).unsqueeze(1) * A;
+    return {ops::exponential(scaled), ops::exponential_minus_one(scaled) / A,
+            ops::complex_pair(C_.to(torch::kFloat64))};
   }
 
   // [L, H]
   Tensor forward(std::int64_t length, const Tensor& like) const {
     const Discrete model = discrete();
-    return diagonal_kernel(model.C * model.B, model.pole, length, like);
+    return ops::diagonal_kernel(model.C * model.B, model.pole, length, like);
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     const std::int64_t n = A_imag_.size(1);
     draw.normal(C_, prefix + "C", std::sqrt(0.5));
     draw.values(log_dt_, prefix + "log_dt", [this](Random& random, std::int64_t) {
@@ -55,20 +56,20 @@ class S4dKernel : public torch::nn::Module, public SelfInitialised {
   Tensor C_, log_dt_, log_A_real_, A_imag_;
 };
 
-class S4d : public Mixer, public SelfInitialised {
+class S4d : public Mixer, public nn::SelfInitialised {
  public:
-  S4d(const MixerContext& context, const Options& options)
+  S4d(const catalog::MixerContext& context, const Options& options)
       : H_(context.width), n_(options.integer("d_state") / 2), dropout_(options.real("dropout")) {
     D_ = register_parameter("D", torch::zeros({H_}));
     kernel_ =
         register_module("kernel", std::make_shared<S4dKernel>(H_, n_, options.real("dt_min"), options.real("dt_max")));
-    output_linear_ = register_held(*this, "output_linear", "0", std::make_shared<PointwiseConv>(H_, 2 * H_));
+    output_linear_ = nn::register_held(*this, "output_linear", "0", std::make_shared<nn::PointwiseConv>(H_, 2 * H_));
   }
 
-  Tensor forward(const Tensor& x, Pass& pass) override { return mix(x, Positions(), pass); }
+  Tensor forward(const Tensor& x, nn::Pass& pass) override { return mix(x, ops::Positions(), pass); }
 
-  Tensor forward_rows(const Tensor& x, const Tensor& rows, Pass& pass) override {
-    return mix(x, Positions(rows), pass);
+  Tensor forward_rows(const Tensor& x, const Tensor& rows, nn::Pass& pass) override {
+    return mix(x, ops::Positions(rows), pass);
   }
 
   bool has_step() const override { return true; }
@@ -80,21 +81,21 @@ class S4d : public Mixer, public SelfInitialised {
 
   Tensor step(MixerState& state, const Tensor& x) override {
     const S4dKernel::Discrete model = kernel_->discrete();
-    const ComplexPair old = complex_pair(state.tensors[0].to(torch::kFloat64));
-    const ComplexPair next = old * model.pole + x.to(torch::kFloat64).unsqueeze(2) * model.B;  // [B, H, n]
+    const ops::ComplexPair old = ops::complex_pair(state.tensors[0].to(torch::kFloat64));
+    const ops::ComplexPair next = old * model.pole + x.to(torch::kFloat64).unsqueeze(2) * model.B;  // [B, H, n]
     state.tensors[0] = torch::stack({next.re, next.im}, 3).to(x.options());
     const Tensor y = 2.0 * (model.C * next).re.sum(2);
     return output(torch::gelu(y.to(x.options()) + D_ * x));
   }
 
-  void initialise(const Draw& draw, const std::string& prefix) override { draw.normal(D_, prefix + "D", 1.0); }
+  void initialise(const nn::Draw& draw, const std::string& prefix) override { draw.normal(D_, prefix + "D", 1.0); }
 
  private:
-  Tensor mix(const Tensor& x, const Positions& wanted, Pass& pass) {
+  Tensor mix(const Tensor& x, const ops::Positions& wanted, nn::Pass& pass) {
     const Tensor kernel = kernel_->forward(x.size(1), x);
     // The skip connection is one more term of tap 0.
     const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
-    const Tensor y = long_conv(x, taps);
+    const Tensor y = ops::long_conv(x, taps);
     if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(wanted.of(y)));
     // A channel is dropped for a whole sequence.
     return output(wanted.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));
@@ -106,13 +107,13 @@ class S4d : public Mixer, public SelfInitialised {
   double dropout_;
   Tensor D_;
   std::shared_ptr<S4dKernel> kernel_;
-  std::shared_ptr<PointwiseConv> output_linear_;
+  std::shared_ptr<nn::PointwiseConv> output_linear_;
 };
 
 }  // namespace
 
-MixerPointer build_s4d(const MixerContext& context, const Options& options) {
+MixerPointer build_s4d(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<S4d>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

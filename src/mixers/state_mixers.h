@@ -3,10 +3,10 @@
 
 #include "mixers/mixer.h"
 
-namespace mneme {
+namespace mneme::mixers {
 
-MixerPointer build_mlp(const MixerContext& context, const Options& options);
-MixerPointer build_glu(const MixerContext& context, const Options& options);
-MixerPointer build_identity(const MixerContext& context, const Options& options);
+MixerPointer build_mlp(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_glu(const catalog::MixerContext& context, const Options& options);
+MixerPointer build_identity(const catalog::MixerContext& context, const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::mixers

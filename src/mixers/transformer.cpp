@@ -3,24 +3,24 @@
 #include <cmath>
 #include <limits>
 
-#include "mixers/attention_op.h"
-#include "mixers/linear.h"
-#include "mixers/path.h"
+#include "ops/attention.h"
+#include "ops/linear.h"
+#include "ops/path.h"
 
-namespace mneme {
+namespace mneme::mixers {
 namespace {
 
 using torch::Tensor;
 
 // The output map of torch's attention: a linear layer whose bias starts at zero.
-class OutputMap : public torch::nn::Module, public SelfInitialised {
+class OutputMap : public torch::nn::Module, public nn::SelfInitialised {
  public:
   explicit OutputMap(std::int64_t D) {
     weight_ = register_parameter("weight", torch::zeros({D, D}));
     bias_ = register_parameter("bias", torch::zeros({D}));
   }
-  Tensor forward(const Tensor& x) const { return linear_map(x, weight_, bias_); }
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  Tensor forward(const Tensor& x) const { return ops::linear_map(x, weight_, bias_); }
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.uniform(weight_, prefix + "weight", 1.0 / std::sqrt(static_cast<double>(weight_.size(1))));
     draw.constant(bias_, 0.0);
   }
@@ -29,7 +29,7 @@ class OutputMap : public torch::nn::Module, public SelfInitialised {
   Tensor weight_, bias_;
 };
 
-class SelfAttention : public torch::nn::Module, public SelfInitialised {
+class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
  public:
   SelfAttention(std::int64_t D, std::int64_t heads, bool causal, double dropout)
       : D_(D), H_(heads), causal_(causal), dropout_(dropout) {
@@ -39,11 +39,12 @@ class SelfAttention : public torch::nn::Module, public SelfInitialised {
   }
 
   // x [B, T, D]. With `past` (keys and values [B, H, t, d]) x is what comes behind it, and past grows by x.
-  Tensor forward(const Tensor& x, Pass& pass, Tensor* past = nullptr) const {
+  Tensor forward(const Tensor& x, nn::Pass& pass, Tensor* past = nullptr) const {
     const std::int64_t d = D_ / H_, T = x.size(1);
-    const Tensor projected = linear_map(x, in_proj_weight_, in_proj_bias_);
+    const Tensor projected = ops::linear_map(x, in_proj_weight_, in_proj_bias_);
     const bool drops = pass.is_training() && dropout_ > 0.0;
-    if (causal_ && !past && !drops && use_kernels(x)) return out_proj_->forward(causal_attention(projected, H_));
+    if (causal_ && !past && !drops && ops::use_kernels(x))
+      return out_proj_->forward(ops::causal_attention(projected, H_));
     const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});
     const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));  // [B, H, T, d]
     Tensor k = qkv[1], v = qkv[2];
@@ -59,7 +60,7 @@ class SelfAttention : public torch::nn::Module, public SelfInitialised {
   }
 
   // Xavier's bound for the whole [3D, D] matrix.
-  void initialise(const Draw& draw, const std::string& prefix) override {
+  void initialise(const nn::Draw& draw, const std::string& prefix) override {
     draw.uniform(in_proj_weight_, prefix + "in_proj_weight", std::sqrt(6.0 / static_cast<double>(4 * D_)));
     draw.constant(in_proj_bias_, 0.0);
   }
@@ -74,13 +75,13 @@ class SelfAttention : public torch::nn::Module, public SelfInitialised {
 
 struct LayerModules {
   std::shared_ptr<SelfAttention> self_attn;
-  Linear linear1{nullptr}, linear2{nullptr};
+  ops::Linear linear1{nullptr}, linear2{nullptr};
   torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
 };
 
 class Transformer : public Mixer {
  public:
-  Transformer(const MixerContext& context, const Options& options)
+  Transformer(const catalog::MixerContext& context, const Options& options)
       : D_(context.width),
         H_(options.integer("nhead")),
         sincos_(options.text("pos") == "sincos"),
@@ -101,7 +102,7 @@ class Transformer : public Mixer {
     }
   }
 
-  Tensor forward(const Tensor& x, Pass& pass) override {
+  Tensor forward(const Tensor& x, nn::Pass& pass) override {
     Tensor y = with_positions(x, 0);
     for (const LayerModules& layer : layers_) y = apply(layer, y, pass, nullptr);
     return y;
@@ -118,7 +119,7 @@ class Transformer : public Mixer {
   }
 
   Tensor step(MixerState& state, const Tensor& x) override {
-    Pass pass = Pass::evaluation();
+    nn::Pass pass = nn::Pass::evaluation();
     Tensor y = with_positions(x.unsqueeze(1), state.tensors[0].size(2));
     for (std::size_t i = 0; i < layers_.size(); ++i) y = apply(layers_[i], y, pass, state.tensors.data() + 2 * i);
     return y.squeeze(1);
@@ -130,20 +131,20 @@ class Transformer : public Mixer {
     const auto norm = torch::nn::LayerNormOptions({D_}).eps(options.real("layer_norm_eps"));
     LayerModules layer;
     layer.self_attn = owner.register_module("self_attn", std::make_shared<SelfAttention>(D_, H_, causal_, dropout_));
-    layer.linear1 = owner.register_module("linear1", Linear(D_, F));
-    layer.linear2 = owner.register_module("linear2", Linear(F, D_));
+    layer.linear1 = owner.register_module("linear1", ops::Linear(D_, F));
+    layer.linear2 = owner.register_module("linear2", ops::Linear(F, D_));
     layer.norm1 = owner.register_module("norm1", torch::nn::LayerNorm(norm));
     layer.norm2 = owner.register_module("norm2", torch::nn::LayerNorm(norm));
     return layer;
   }
 
-  Tensor apply(const LayerModules& layer, const Tensor& x, Pass& pass, Tensor* past) const {
+  Tensor apply(const LayerModules& layer, const Tensor& x, nn::Pass& pass, Tensor* past) const {
     torch::nn::LayerNorm norm1 = layer.norm1, norm2 = layer.norm2;
     const auto attend = [&](const Tensor& z) {
       return pass.dropout(layer.self_attn->forward(z, pass, past), dropout_);
     };
     const auto feed = [&](const Tensor& z) {
-      Linear linear1 = layer.linear1, linear2 = layer.linear2;
+      ops::Linear linear1 = layer.linear1, linear2 = layer.linear2;
       const Tensor hidden = linear1->forward(z);
       return pass.dropout(linear2->forward(pass.dropout(gelu_ ? torch::gelu(hidden) : torch::relu(hidden), dropout_)),
                           dropout_);
@@ -175,8 +176,8 @@ class Transformer : public Mixer {
 
 }  // namespace
 
-MixerPointer build_transformer(const MixerContext& context, const Options& options) {
+MixerPointer build_transformer(const catalog::MixerContext& context, const Options& options) {
   return std::make_shared<Transformer>(context, options);
 }
 
-}  // namespace mneme
+}  // namespace mneme::mixers

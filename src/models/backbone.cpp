@@ -1,9 +1,9 @@
 #include "models/backbone.h"
 
 #include "core/error.h"
-#include "mixers/layer_norm_op.h"
+#include "ops/layer_norm.h"
 
-namespace mneme {
+namespace mneme::models {
 
 Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, const BackboneOptions& options)
     : blocks_(std::move(blocks)), embed_dropout_(options.embed_dropout), resid_dropout_(options.resid_dropout) {
@@ -14,42 +14,42 @@ Backbone::Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> block
     layer_norm_ =
         register_module("ln_f", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(options.final_eps)));
   else if (options.final_norm == "rmsnorm")
-    rms_norm_ = register_module("ln_f", std::make_shared<RmsNorm>(width, options.final_eps));
+    rms_norm_ = register_module("ln_f", std::make_shared<nn::RmsNorm>(width, options.final_eps));
   else
-    check(options.final_norm == "none", "a final norm of the schema");
+    require(options.final_norm == "none", "a final norm of the schema");
 }
 
 torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
-  const Part part("norms, residual");
+  const ops::Part part("norms, residual");
   Stream stream{walk.dropout(embedded, embed_dropout_), {}};
   for (const auto& block : blocks_) {
     if (block == blocks_.back()) walk.enter_last_layer();
     block->apply(stream, walk);
   }
   if (walk.rows().defined() && !stream.settled) {
-    stream.h = select_rows(stream.h, walk.rows());
-    if (stream.residual.defined()) stream.residual = select_rows(stream.residual, walk.rows());
+    stream.h = ops::select_rows(stream.h, walk.rows());
+    if (stream.residual.defined()) stream.residual = ops::select_rows(stream.residual, walk.rows());
   }
   if (stream.residual.defined()) {
     stream.add_branch(walk, resid_dropout_);
     stream.h = stream.residual.to(stream.h.scalar_type());
   }
   if (rms_norm_) return rms_norm_->forward(stream.h);
-  return layer_norm_.is_empty() ? stream.h : normed(stream.h, layer_norm_);
+  return layer_norm_.is_empty() ? stream.h : ops::normed(stream.h, layer_norm_);
 }
 
 bool Backbone::has_step() const {
   for (const auto& block : blocks_)
-    for (const Mixer* mixer : block->mixers())
+    for (const mixers::Mixer* mixer : block->mixers())
       if (!mixer->has_step()) return false;
   return true;
 }
 
-std::vector<MixerState> Backbone::initial_states(std::int64_t batch) const {
-  std::vector<MixerState> states;
+std::vector<mixers::MixerState> Backbone::initial_states(std::int64_t batch) const {
+  std::vector<mixers::MixerState> states;
   for (const auto& block : blocks_)
-    for (const Mixer* mixer : block->mixers()) states.push_back(mixer->initial_state(batch));
+    for (const mixers::Mixer* mixer : block->mixers()) states.push_back(mixer->initial_state(batch));
   return states;
 }
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "mixers/rms_norm.h"
 #include "models/block.h"
+#include "nn/rms_norm.h"
 
-namespace mneme {
+namespace mneme::models {
 
 struct BackboneOptions {
   std::string final_norm = "layernorm";  // layernorm, rmsnorm or none; its parameters are ln_f.*
@@ -27,15 +27,15 @@ class Backbone : public torch::nn::Module {
 
   // True if every mixer has a recurrent form.
   bool has_step() const;
-  std::vector<MixerState> initial_states(std::int64_t batch) const;
+  std::vector<mixers::MixerState> initial_states(std::int64_t batch) const;
 
   std::int64_t layers() const { return static_cast<std::int64_t>(blocks_.size()); }
 
  private:
   std::vector<std::shared_ptr<Block>> blocks_;
   torch::nn::LayerNorm layer_norm_{nullptr};  // at most one of these
-  std::shared_ptr<RmsNorm> rms_norm_;
+  std::shared_ptr<nn::RmsNorm> rms_norm_;
   double embed_dropout_, resid_dropout_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::models

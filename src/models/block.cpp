@@ -1,10 +1,10 @@
 #include "models/block.h"
 
 #include "core/error.h"
-#include "mixers/layer_norm_op.h"
-#include "mixers/rms_norm.h"
+#include "nn/rms_norm.h"
+#include "ops/layer_norm.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 using torch::Tensor;
@@ -40,13 +40,13 @@ class ZoologyBlock : public LayerNormBlock {
 class ParallelBlock : public LayerNormBlock {
  public:
   explicit ParallelBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {
-    check(has_state_mixer(), "a parallel block has two branches");
+    require(has_state_mixer(), "a parallel block has two branches");
   }
 
   void apply(Stream& stream, Walk& walk) override {
     stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_rows(walk)), walk);
     stream.settled = settles(walk);
-    stream.h = stream.h + feed(normed(stream.residual, norm2_), walk);
+    stream.h = stream.h + feed(ops::normed(stream.residual, norm2_), walk);
   }
 };
 
@@ -56,9 +56,9 @@ class PostNormBlock : public LayerNormBlock {
 
   void apply(Stream& stream, Walk& walk) override {
     Tensor& x = stream.h;
-    x = add_and_norm(settled(x, walk), walk.dropout(mix(x, walk), parts_.dropout), norm1_).normal;
+    x = ops::add_and_norm(settled(x, walk), walk.dropout(mix(x, walk), parts_.dropout), norm1_).normal;
     settle_residual(stream, walk);
-    if (has_state_mixer()) x = add_and_norm(x, walk.dropout(feed(x, walk), parts_.dropout), norm2_).normal;
+    if (has_state_mixer()) x = ops::add_and_norm(x, walk.dropout(feed(x, walk), parts_.dropout), norm2_).normal;
   }
 };
 
@@ -66,8 +66,8 @@ class PostNormBlock : public LayerNormBlock {
 class MambaBlock : public Block {
  public:
   explicit MambaBlock(BlockParts parts) : Block(std::move(parts), "mixer", "mlp") {
-    norm_ = register_module("norm", std::make_shared<RmsNorm>(parts_.width, kEps));
-    if (has_state_mixer()) norm2_ = register_module("norm2", std::make_shared<RmsNorm>(parts_.width, kEps));
+    norm_ = register_module("norm", std::make_shared<nn::RmsNorm>(parts_.width, kEps));
+    if (has_state_mixer()) norm2_ = register_module("norm2", std::make_shared<nn::RmsNorm>(parts_.width, kEps));
   }
 
   void apply(Stream& stream, Walk& walk) override {
@@ -77,7 +77,7 @@ class MambaBlock : public Block {
   }
 
  private:
-  Tensor normalised(const RmsNorm& norm, Stream& stream, Walk& walk) const {
+  Tensor normalised(const nn::RmsNorm& norm, Stream& stream, Walk& walk) const {
     const auto type = stream.h.scalar_type();
     stream.add_branch(walk, parts_.dropout);
     // Sums of many layers lose more in 16 bits than the layers themselves.
@@ -85,7 +85,7 @@ class MambaBlock : public Block {
     return norm.forward(stream.residual).to(type);
   }
 
-  std::shared_ptr<RmsNorm> norm_, norm2_;
+  std::shared_ptr<nn::RmsNorm> norm_, norm2_;
 };
 
 class PlainBlock : public Block {
@@ -108,8 +108,8 @@ void Stream::add_branch(Walk& walk, double dropout) {
 }
 
 Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm, const Tensor& rows) {
-  const NormedSum next = residual.defined() ? add_and_norm(residual, walk.dropout(h, dropout), norm, rows)
-                                            : add_and_norm(h, {}, norm, rows);
+  const ops::NormedSum next = residual.defined() ? ops::add_and_norm(residual, walk.dropout(h, dropout), norm, rows)
+                                                 : ops::add_and_norm(h, {}, norm, rows);
   residual = next.sum;
   return next.normal;
 }
@@ -119,7 +119,7 @@ bool Block::settles(const Walk& walk) const {
 }
 
 Tensor Block::settled(const Tensor& x, const Walk& walk) const {
-  return settles(walk) ? select_rows(x, walk.rows()) : x;
+  return settles(walk) ? ops::select_rows(x, walk.rows()) : x;
 }
 
 void Block::settle_residual(Stream& stream, const Walk& walk) const {
@@ -133,8 +133,8 @@ Block::Block(BlockParts parts, const char* sequence_name, const char* state_name
   if (parts_.rotated > 0) rotary_.emplace(parts_.rotated, kRotaryBase);
 }
 
-std::vector<Mixer*> Block::mixers() const {
-  std::vector<Mixer*> list = {parts_.sequence.get()};
+std::vector<mixers::Mixer*> Block::mixers() const {
+  std::vector<mixers::Mixer*> list = {parts_.sequence.get()};
   if (parts_.state) list.push_back(parts_.state.get());
   return list;
 }
@@ -155,8 +155,8 @@ std::shared_ptr<Block> make_block(std::string_view kind, BlockParts parts) {
   if (kind == "mamba") return std::make_shared<MambaBlock>(std::move(parts));
   if (kind == "parallel") return std::make_shared<ParallelBlock>(std::move(parts));
   if (kind == "postnorm") return std::make_shared<PostNormBlock>(std::move(parts));
-  check(kind == "plain", "a block of the schema");
+  require(kind == "plain", "a block of the schema");
   return std::make_shared<PlainBlock>(std::move(parts));
 }
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "mixers/rotary.h"
 #include "models/walk.h"
+#include "nn/rotary.h"
 
-namespace mneme {
+namespace mneme::models {
 
 // What flows from layer to layer. Blocks with a residual stream leave their last branch for the next one to add.
 struct Stream {
@@ -33,17 +33,17 @@ struct Stream {
 
 struct BlockParts {
   std::int64_t width = 0;  // D behind the sequence mixer
-  MixerPointer sequence;
-  MixerPointer state;        // null: none
-  std::int64_t layer = 0;    // 0-based
-  double dropout = 0;        // on branches, in training
-  std::int64_t rotated = 0;  // channels of the sequence mixer's input that turn with their position; even
+  mixers::MixerPointer sequence;
+  mixers::MixerPointer state;  // null: none
+  std::int64_t layer = 0;      // 0-based
+  double dropout = 0;          // on branches, in training
+  std::int64_t rotated = 0;    // channels of the sequence mixer's input that turn with their position; even
 };
 
 class Block : public torch::nn::Module {
  public:
   virtual void apply(Stream& stream, Walk& walk) = 0;
-  std::vector<Mixer*> mixers() const;  // in the order of application
+  std::vector<mixers::Mixer*> mixers() const;  // in the order of application
 
  protected:
   Block(BlockParts parts, const char* sequence_name, const char* state_name);
@@ -66,10 +66,10 @@ class Block : public torch::nn::Module {
  private:
   torch::Tensor turned(const torch::Tensor& x, const Walk& walk);
 
-  std::optional<Rotary> rotary_;
+  std::optional<nn::Rotary> rotary_;
 };
 
 // `kind` is a choice of model.block.
 std::shared_ptr<Block> make_block(std::string_view kind, BlockParts parts);
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -5,22 +5,22 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "kernels/embedding.h"
-#include "mixers/operation.h"
-#include "mixers/path.h"
-#include "mixers/profile.h"
-#include "mixers/rows.h"
-#include "mixers/weight_gradient.h"
+#include "kernels/dense/embedding.h"
+#include "ops/operation.h"
+#include "ops/path.h"
+#include "ops/profile.h"
+#include "ops/tensors.h"
+#include "ops/weight_gradient.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 kernels::TokenRows token_rows(const torch::Tensor& tokens, const torch::Tensor& table) {
-  return {extent(tokens, 0), extent(tokens, 1), extent(table, 1), tokens.data_ptr<std::int32_t>()};
+  return {ops::extent(tokens, 0), ops::extent(tokens, 1), ops::extent(table, 1), tokens.data_ptr<std::int32_t>()};
 }
 
 // Rows of a table, plus rows [start, start + L) of a table of positions if there is one.
-class Lookup : public Operation<Lookup> {
+class Lookup : public ops::Operation<Lookup> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& table,
                                const torch::Tensor& tokens, const c10::optional<torch::Tensor>& positions,
@@ -42,7 +42,7 @@ class Lookup : public Operation<Lookup> {
     const torch::Tensor tokens = saved["tokens"].toTensor(), table = saved["table"].toTensor(),
                         positions = saved["positions"].toTensor(), rows = gradients[0].contiguous();
     const std::int64_t first = saved["start"].toInt() * table.size(1);
-    WeightGradient dtable(table, true), dpositions(positions, positions.defined());
+    ops::WeightGradient dtable(table, true), dpositions(positions, positions.defined());
     kernels::embed_tokens_backward(token_rows(tokens, table), rows.data_ptr<float>(), dtable.data(),
                                    positions.defined() ? dpositions.data() + first : nullptr);
     return {dtable.result(), torch::Tensor(), dpositions.result(), torch::Tensor()};
@@ -73,7 +73,7 @@ torch::Tensor Embeddings::embed(const torch::Tensor& input) {
   return torch::embedding(weight.t(), input.to(torch::kInt64)) + input_projection_->bias;
 }
 
-bool Embeddings::uses_lookup() const { return !word_embeddings_.is_empty() && use_kernels(table()); }
+bool Embeddings::uses_lookup() const { return !word_embeddings_.is_empty() && ops::use_kernels(table()); }
 
 torch::Tensor Embeddings::one_hot(const torch::Tensor& tokens) const {
   return torch::one_hot(tokens.to(torch::kInt64), shape_.vocab).to(torch::kFloat32);
@@ -87,7 +87,7 @@ const torch::Tensor& Embeddings::position_table(std::int64_t steps) const {
   return table;
 }
 
-torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Tensor& embedded, Pass& pass,
+torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Tensor& embedded, nn::Pass& pass,
                                     std::int64_t start) {
   const std::int64_t B = input.size(0), L = input.size(1);
   if (shape_.positions == "learned") return position_table(start + L).narrow(0, start, L);
@@ -98,8 +98,8 @@ torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Ten
   return torch::embedding(codes, places.to(embedded.device()));
 }
 
-torch::Tensor Embeddings::forward(const torch::Tensor& input, Pass& pass, std::int64_t start) {
-  const Part part("embedding");
+torch::Tensor Embeddings::forward(const torch::Tensor& input, nn::Pass& pass, std::int64_t start) {
+  const ops::Part part("embedding");
   if (uses_lookup() && shape_.positions == "learned")
     return Lookup::apply(table(), input.contiguous(),
                          c10::optional<torch::Tensor>(position_table(start + input.size(1))), start);
@@ -109,4 +109,4 @@ torch::Tensor Embeddings::forward(const torch::Tensor& input, Pass& pass, std::i
   return added ? x + positions(input, x, pass, start) : x;
 }
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 
-#include "mixers/pass.h"
-#include "mixers/torch.h"
 #include "models/sinusoids.h"
+#include "nn/pass.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::models {
 
 struct EmbeddingShape {
   std::int64_t vocab = 0;           // 0: the input is a signal
@@ -26,7 +26,7 @@ class Embeddings : public torch::nn::Module {
   // Tokens [B, L] int32, or a signal [B, L] of floats -> [B, L, E]; the first of them stands at position `start`.
   // For an embedding of tokens on the CPU in float32 the gradients of the tables are added straight into their grad()s,
   // without a dense [vocab, E] tensor per call.
-  torch::Tensor forward(const torch::Tensor& input, Pass& pass, std::int64_t start = 0);
+  torch::Tensor forward(const torch::Tensor& input, nn::Pass& pass, std::int64_t start = 0);
 
   const torch::Tensor& table() const { return word_embeddings_->weight; }
 
@@ -38,7 +38,8 @@ class Embeddings : public torch::nn::Module {
   // Of learned positions; must have that many.
   const torch::Tensor& position_table(std::int64_t steps) const;
   // [L, E], or [B, L, E] where every sequence has its own shift.
-  torch::Tensor positions(const torch::Tensor& input, const torch::Tensor& embedded, Pass& pass, std::int64_t start);
+  torch::Tensor positions(const torch::Tensor& input, const torch::Tensor& embedded, nn::Pass& pass,
+                          std::int64_t start);
 
   EmbeddingShape shape_;
   torch::nn::Embedding word_embeddings_{nullptr}, position_embeddings_{nullptr};
@@ -46,4 +47,4 @@ class Embeddings : public torch::nn::Module {
   Sinusoids sinusoids_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "mixers/own_linears.h"
+#include "nn/own_linears.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 constexpr double kDeviation = 0.02;
@@ -31,7 +31,7 @@ const Scheme& scheme_of(const std::string& name) {
 double torch_bound(const torch::Tensor& weight) { return 1.0 / std::sqrt(static_cast<double>(weight.size(1))); }
 
 void initialise_linear(torch::nn::LinearImpl& linear, const Scheme& scheme, const std::string& prefix,
-                       const Draw& draw) {
+                       const nn::Draw& draw) {
   const double bound = torch_bound(linear.weight);
   if (scheme.normal_weights)
     draw.normal(linear.weight, prefix + "weight", kDeviation);
@@ -45,7 +45,7 @@ void initialise_linear(torch::nn::LinearImpl& linear, const Scheme& scheme, cons
 }
 
 // Smaller, so that the residual stream does not grow with the number of layers.
-void initialise_outputs(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw) {
+void initialise_outputs(torch::nn::Module& model, const InitialisationRule& rule, const nn::Draw& draw) {
   const auto layers = static_cast<double>(rule.layers), branches = static_cast<double>(rule.branches);
   for (const auto& item : model.named_parameters()) {
     const std::string& name = item.key();
@@ -59,17 +59,17 @@ void initialise_outputs(torch::nn::Module& model, const InitialisationRule& rule
 
 }  // namespace
 
-void initialise(torch::nn::Module& model, const RunConfig& run, const Draw& draw) {
+void initialise(torch::nn::Module& model, const config::RunConfig& run, const nn::Draw& draw) {
   const bool feeds = run.state_mixer && run.state_mixer.entry->name != "identity";
   initialise(model, {run.model.text("init"), run.model.integer("layers"), feeds ? 2 : 1}, draw);
 }
 
-void initialise(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw) {
+void initialise(torch::nn::Module& model, const InitialisationRule& rule, const nn::Draw& draw) {
   const Scheme& scheme = scheme_of(rule.scheme);
   for (const auto& item : model.named_modules("", false)) {
     const std::string prefix = item.key().empty() ? "" : item.key() + ".";
     torch::nn::Module* module = item.value().get();
-    if (auto* own = dynamic_cast<SelfInitialised*>(module))
+    if (auto* own = dynamic_cast<nn::SelfInitialised*>(module))
       own->initialise(draw, prefix);
     else if (auto* linear = module->as<torch::nn::Linear>())
       initialise_linear(*linear, scheme, prefix, draw);
@@ -78,9 +78,9 @@ void initialise(torch::nn::Module& model, const InitialisationRule& rule, const 
   }
   if (scheme.name == "own")
     for (const auto& item : model.named_modules("", false))
-      if (auto* owner = dynamic_cast<OwnLinears*>(item.value().get()))
+      if (auto* owner = dynamic_cast<nn::OwnLinears*>(item.value().get()))
         owner->initialise_linears(draw, item.key() + ".");
   if (scheme.name == "zoology" || scheme.name == "mamba") initialise_outputs(model, rule, draw);
 }
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -11,10 +11,10 @@
 // LayerNorm is 1 and 0; modules that are SelfInitialised follow their own rule, under every scheme.
 #pragma once
 
-#include "catalog/run_config.h"
-#include "mixers/draw.h"
+#include "config/run_config.h"
+#include "nn/draw.h"
 
-namespace mneme {
+namespace mneme::models {
 
 struct InitialisationRule {
   std::string scheme;         // a name of the table
@@ -22,10 +22,10 @@ struct InitialisationRule {
   std::int64_t branches = 1;  // r
 };
 
-void initialise(torch::nn::Module& model, const InitialisationRule& rule, const Draw& draw);
+void initialise(torch::nn::Module& model, const InitialisationRule& rule, const nn::Draw& draw);
 
 // By the scheme of the run, for a model built from it. A value depends on (seed, name of the parameter) alone, but
 // for the scale that the number of layers gives to the outputs.
-void initialise(torch::nn::Module& model, const RunConfig& run, const Draw& draw);
+void initialise(torch::nn::Module& model, const config::RunConfig& run, const nn::Draw& draw);
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 // Parameters are named backbone.embeddings.*, so the embeddings are a child of the backbone module.
@@ -12,14 +12,14 @@ std::shared_ptr<Backbone> with_embeddings(std::shared_ptr<Backbone> backbone,
   return backbone;
 }
 
-std::shared_ptr<Block> build_block(const RunConfig& run, std::int64_t layer) {
-  const MixerConfig& mixer = run.mixer(layer);
-  const MixerContext context = run.context(layer);
+std::shared_ptr<Block> build_block(const config::RunConfig& run, std::int64_t layer) {
+  const config::MixerConfig& mixer = run.mixer(layer);
+  const catalog::MixerContext context = run.context(layer);
   BlockParts parts;
   parts.width = run.model.integer("width");
-  parts.sequence = build_mixer(*mixer.entry, context, mixer.options);
+  parts.sequence = mixers::build_mixer(*mixer.entry, context, mixer.options);
   if (run.state_mixer)
-    parts.state = build_mixer(*run.state_mixer.entry, run.state_context(layer), run.state_mixer.options);
+    parts.state = mixers::build_mixer(*run.state_mixer.entry, run.state_context(layer), run.state_mixer.options);
   parts.layer = layer;
   parts.dropout = run.model.real("resid_dropout");
   // An odd channel stays as it is.
@@ -27,7 +27,7 @@ std::shared_ptr<Block> build_block(const RunConfig& run, std::int64_t layer) {
   return make_block(run.model.text("block"), std::move(parts));
 }
 
-EmbeddingShape embedding_shape(const RunConfig& run) {
+EmbeddingShape embedding_shape(const config::RunConfig& run) {
   return {.vocab = run.shape.vocab,
           .width = run.model.integer("embed_width"),
           .input = run.model.text("input"),
@@ -52,12 +52,12 @@ SequenceModel::SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared
   head_bias_ = lm_head_->bias;
 }
 
-torch::Tensor SequenceModel::hidden(const torch::Tensor& input, Pass& pass) {
+torch::Tensor SequenceModel::hidden(const torch::Tensor& input, nn::Pass& pass) {
   Walk walk(pass);
   return backbone_->forward(embeddings_->forward(input, pass), walk);
 }
 
-torch::Tensor SequenceModel::hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, Pass& pass) {
+torch::Tensor SequenceModel::hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, nn::Pass& pass) {
   Walk walk(pass, rows);
   return backbone_->forward(embeddings_->forward(input, pass), walk);
 }
@@ -65,7 +65,7 @@ torch::Tensor SequenceModel::hidden_rows(const torch::Tensor& input, const torch
 ModelState SequenceModel::initial_state(std::int64_t batch) const { return {backbone_->initial_states(batch), 0}; }
 
 torch::Tensor SequenceModel::step(ModelState& state, const torch::Tensor& input) {
-  Pass pass = Pass::evaluation();
+  nn::Pass pass = nn::Pass::evaluation();
   Walk walk(pass, state);
   const torch::Tensor x = embeddings_->forward(input.unsqueeze(1), pass, state.position).squeeze(1);
   const torch::Tensor h = backbone_->forward(x, walk);
@@ -74,18 +74,18 @@ torch::Tensor SequenceModel::step(ModelState& state, const torch::Tensor& input)
 }
 
 torch::Tensor SequenceModel::read_out(const torch::Tensor& hidden) {
-  const Part part("head");
+  const ops::Part part("head");
   const torch::Tensor out = torch::linear(hidden, output_matrix(), head_bias_);
   return is_signal_ ? out.squeeze(-1) : out;
 }
 
-torch::Tensor SequenceModel::signal(const torch::Tensor& input, Pass& pass) {
-  check(is_signal_, "a signal model");
+torch::Tensor SequenceModel::signal(const torch::Tensor& input, nn::Pass& pass) {
+  require(is_signal_, "a signal model");
   return read_out(hidden(input, pass));
 }
 
-torch::Tensor SequenceModel::logits(const torch::Tensor& tokens, Pass& pass) {
-  check(!is_signal_, "a token model");
+torch::Tensor SequenceModel::logits(const torch::Tensor& tokens, nn::Pass& pass) {
+  require(!is_signal_, "a token model");
   return read_out(hidden(tokens, pass));
 }
 
@@ -93,7 +93,7 @@ const torch::Tensor& SequenceModel::output_matrix() const {
   return lm_head_.is_empty() ? embeddings_->table() : lm_head_->weight;
 }
 
-std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
+std::shared_ptr<SequenceModel> build_model(const config::RunConfig& run) {
   const std::int64_t width = run.model.integer("width");
   std::vector<std::shared_ptr<Block>> blocks;
   for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) blocks.push_back(build_block(run, layer));
@@ -107,4 +107,4 @@ std::shared_ptr<SequenceModel> build_model(const RunConfig& run) {
       HeadShape{width, run.shape.classes, run.model.flag("tied"), run.model.flag("head_bias")});
 }
 
-}  // namespace mneme
+}  // namespace mneme::models

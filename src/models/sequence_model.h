@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "models/backbone.h"
 #include "models/embedding.h"
 
-namespace mneme {
+namespace mneme::models {
 
 struct HeadShape {
   std::int64_t width = 0;
@@ -21,11 +21,11 @@ class SequenceModel : public torch::nn::Module {
  public:
   SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, const HeadShape& head);
 
-  torch::Tensor hidden(const torch::Tensor& input, Pass& pass);  // [B, L] -> [B, L, D]
+  torch::Tensor hidden(const torch::Tensor& input, nn::Pass& pass);  // [B, L] -> [B, L, D]
   // Its rows of the asked positions, `rows` [R] in [B * L], without what only others would need: [R, D].
-  torch::Tensor hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, Pass& pass);
-  torch::Tensor logits(const torch::Tensor& tokens, Pass& pass);  // [B, L, classes]; for small cases
-  torch::Tensor signal(const torch::Tensor& input, Pass& pass);   // [B, L] -> [B, L]
+  torch::Tensor hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, nn::Pass& pass);
+  torch::Tensor logits(const torch::Tensor& tokens, nn::Pass& pass);  // [B, L, classes]; for small cases
+  torch::Tensor signal(const torch::Tensor& input, nn::Pass& pass);   // [B, L] -> [B, L]
 
   // The recurrent form, equal to hidden() token by token, without dropout: step(state, [B]) -> [B, D].
   bool has_step() const { return backbone_->has_step(); }
@@ -47,6 +47,6 @@ class SequenceModel : public torch::nn::Module {
 };
 
 // Uninitialised but for torch's own construction; call initialise() on the result.
-std::shared_ptr<SequenceModel> build_model(const RunConfig& run);
+std::shared_ptr<SequenceModel> build_model(const config::RunConfig& run);
 
-}  // namespace mneme
+}  // namespace mneme::models

@@ -1,6 +1,6 @@
 #include "models/sinusoids.h"
 
-namespace mneme {
+namespace mneme::models {
 
 torch::Tensor Sinusoids::rows(std::int64_t start, std::int64_t length, const torch::TensorOptions& options) {
   const auto plain = options.requires_grad(false);
@@ -15,4 +15,4 @@ torch::Tensor Sinusoids::rows(std::int64_t start, std::int64_t length, const tor
   return table_.narrow(0, start, length);
 }
 
-}  // namespace mneme
+}  // namespace mneme::models

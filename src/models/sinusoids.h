@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "mixers/torch.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::models {
 
 class Sinusoids {
  public:
@@ -19,4 +19,4 @@ class Sinusoids {
   torch::Tensor table_;  // grown on demand
 };
 
-}  // namespace mneme
+}  // namespace mneme::models

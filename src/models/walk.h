@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "mixers/mixer.h"
-#include "mixers/profile.h"
+#include "ops/profile.h"
 
-namespace mneme {
+namespace mneme::models {
 
 // What a model carries from one token to the next.
 struct ModelState {
-  std::vector<MixerState> mixers;  // in the order in which they are applied
-  std::int64_t position = 0;       // tokens read so far
+  std::vector<mixers::MixerState> mixers;  // in the order in which they are applied
+  std::int64_t position = 0;               // tokens read so far
   // Floats per sequence: what RunConfig::state() declares.
   std::int64_t size() const {
     std::int64_t floats = 0;
-    for (const MixerState& state : mixers) floats += state.size();
+    for (const mixers::MixerState& state : mixers) floats += state.size();
     return floats;
   }
 };
@@ -26,27 +26,27 @@ struct ModelState {
 class Walk {
  public:
   // Tensors are [B, L, D].
-  explicit Walk(Pass& pass) : pass_(pass) {}
+  explicit Walk(nn::Pass& pass) : pass_(pass) {}
   // The same, for a model of which only some positions are asked: `rows` [R] are their places in [B * L].
-  Walk(Pass& pass, torch::Tensor rows) : pass_(pass), rows_(std::move(rows)) {}
+  Walk(nn::Pass& pass, torch::Tensor rows) : pass_(pass), rows_(std::move(rows)) {}
   // Tensors are [B, D]. `state` is moved on by the mixers; its position by the model.
-  Walk(Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
+  Walk(nn::Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
 
-  torch::Tensor mix(Mixer& mixer, const torch::Tensor& x) {
-    const Part part(mixer.name_in_catalog);
+  torch::Tensor mix(mixers::Mixer& mixer, const torch::Tensor& x) {
+    const ops::Part part(mixer.name_in_catalog);
     return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
   }
 
   // The same for the asked rows alone: [R, D].
-  torch::Tensor mix_rows(Mixer& mixer, const torch::Tensor& x) {
-    const Part part(mixer.name_in_catalog);
+  torch::Tensor mix_rows(mixers::Mixer& mixer, const torch::Tensor& x) {
+    const ops::Part part(mixer.name_in_catalog);
     return mixer.forward_rows(x, rows_, pass_);
   }
 
   bool is_step() const { return state_ != nullptr; }
   std::int64_t position() const { return state_ ? state_->position : 0; }  // of the first token
   torch::Tensor dropout(const torch::Tensor& x, double p) { return pass_.dropout(x, p); }
-  Pass& pass() { return pass_; }
+  nn::Pass& pass() { return pass_; }
 
   // The rows that are asked; undefined if all are.
   const torch::Tensor& rows() const { return rows_; }
@@ -55,11 +55,11 @@ class Walk {
   bool in_last_layer() const { return in_last_layer_; }
 
  private:
-  Pass& pass_;
+  nn::Pass& pass_;
   torch::Tensor rows_;
   bool in_last_layer_ = false;
   ModelState* state_ = nullptr;
   std::size_t next_ = 0;
 };
 
-}  // namespace mneme
+}  // namespace mneme::models

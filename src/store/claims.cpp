@@ -6,7 +6,7 @@
 #include "store/claims_postgres.h"
 #include "store/claims_sqlite.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ std::unique_ptr<Claims> open_claims(const Lab& lab, ClaimOptions options) {
   return open_postgres_claims(std::move(connection), name_in_database(lab), std::move(options));
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

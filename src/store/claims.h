@@ -16,7 +16,7 @@
 #include "store/database_error.h"
 #include "store/lab.h"
 
-namespace mneme {
+namespace mneme::store {
 
 struct ClaimRow {
   std::string run;
@@ -77,4 +77,4 @@ bool is_gone(std::string_view holder);
 // "pid 123 on host".
 std::string describe_holder(std::string_view holder);
 
-}  // namespace mneme
+}  // namespace mneme::store

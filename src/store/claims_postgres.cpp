@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 constexpr const char* kTableExists = "SELECT to_regclass('mneme_claims') IS NOT NULL";
@@ -103,4 +103,4 @@ std::unique_ptr<Claims> open_postgres_claims(PostgresConnection connection, std:
   return std::make_unique<PostgresClaims>(std::move(connection), std::move(lab), std::move(options));
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -6,10 +6,10 @@
 
 #include "store/sqlite.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
-constexpr const char* kSchema = R"(
+constexpr const char* kLeaseSchema = R"(
 CREATE TABLE IF NOT EXISTS claims (
   run TEXT PRIMARY KEY, attempt INTEGER NOT NULL, holder TEXT NOT NULL, expires REAL NOT NULL
 ) WITHOUT ROWID;
@@ -20,7 +20,7 @@ INSERT INTO claims (run, attempt, holder, expires) VALUES (?1, ?2 + 1, ?3, ?4)
 ON CONFLICT (run) DO UPDATE SET attempt = max(attempt, ?2) + 1, holder = ?3, expires = ?4
 WHERE expires <= ?5 RETURNING attempt
 )";
-constexpr const char* kHeld = "SELECT run, attempt, holder, expires FROM claims WHERE expires > ?";
+constexpr const char* kHeldLeases = "SELECT run, attempt, holder, expires FROM claims WHERE expires > ?";
 constexpr double kAlways = 1e18;
 
 double machine_clock() {
@@ -50,7 +50,7 @@ class SqliteClaims : public Claims {
         Database database(file);
         // No syncs: a power loss ends every holder too, and what the file then says is checked against the directories.
         database.execute("PRAGMA synchronous = OFF");
-        database.execute(kSchema);
+        database.execute(kLeaseSchema);
         return database;
       } catch (const SqliteError& error) {
         if (!error.damaged() || again || !move_database_away(file)) throw;
@@ -89,7 +89,7 @@ class SqliteClaims : public Claims {
   }
 
   std::vector<ClaimRow> held(std::optional<std::string_view> run) override {
-    Statement rows(database_, fmt::format("{} {}", kHeld, run ? "AND run = ?" : "ORDER BY run"));
+    Statement rows(database_, fmt::format("{} {}", kHeldLeases, run ? "AND run = ?" : "ORDER BY run"));
     rows.bind(options_.now());
     if (run) rows.bind(*run);
     std::vector<ClaimRow> claims;
@@ -106,4 +106,4 @@ std::unique_ptr<Claims> open_sqlite_claims(const Path& file, ClaimOptions option
   return std::make_unique<SqliteClaims>(file, std::move(options));
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

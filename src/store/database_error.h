@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::store {
 
 class DatabaseError : public Error {
  public:
@@ -12,4 +12,4 @@ class DatabaseError : public Error {
   virtual bool full() const = 0;
 };
 
-}  // namespace mneme
+}  // namespace mneme::store

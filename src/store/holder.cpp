@@ -8,7 +8,7 @@
 #include "core/text.h"
 #include "store/claims.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 std::string host_name() {
@@ -58,4 +58,4 @@ std::string describe_holder(std::string_view holder) {
   return parts.size() == 4 ? fmt::format("pid {} on {}", parts[2], parts[0]) : std::string(holder);
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

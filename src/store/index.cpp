@@ -5,13 +5,13 @@
 
 #include <map>
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr int kSchemaVersion = 2;
-constexpr const char* kSchema = R"(
+constexpr const char* kIndexSchema = R"(
 CREATE TABLE runs (
   id TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, task TEXT NOT NULL, mixer TEXT NOT NULL,
   width INTEGER NOT NULL, layers INTEGER NOT NULL, lr REAL NOT NULL, seed INTEGER NOT NULL,
@@ -40,7 +40,7 @@ bool ensure_schema(Database& database) {
   // Another process may have made them while we waited for the lock.
   if (pragma(database, "PRAGMA user_version") == kSchemaVersion) return false;
   for (const char* table : {"runs", "metrics"}) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
-  database.execute(kSchema);
+  database.execute(kIndexSchema);
   database.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.commit();
   return true;
@@ -272,4 +272,4 @@ std::vector<std::string> Index::ids_with_prefix(std::string_view prefix, std::in
   return ids;
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

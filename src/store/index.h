@@ -15,7 +15,7 @@
 #include "store/run_record.h"
 #include "store/sqlite.h"
 
-namespace mneme {
+namespace mneme::store {
 
 struct RunQuery {
   std::vector<RunFilter> filters;
@@ -72,4 +72,4 @@ class Index {
   std::vector<std::string> damaged_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::store

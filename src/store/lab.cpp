@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,4 +46,4 @@ Lab choose_lab(std::string_view given, std::string_view claims_address) {
   return Lab(given_or(given, "MNEME_LAB", "lab"), given_or(claims_address, "MNEME_CLAIMS", ""));
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -6,7 +6,7 @@
 
 #include "store/run_directory.h"
 
-namespace mneme {
+namespace mneme::store {
 
 class Lab {
  public:
@@ -38,4 +38,4 @@ class Lab {
 // be, else where MNEME_CLAIMS says, else in the lab.
 Lab choose_lab(std::string_view given, std::string_view claims_address = "");
 
-}  // namespace mneme
+}  // namespace mneme::store

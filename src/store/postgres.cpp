@@ -11,7 +11,7 @@
 
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 // About six seconds: a server that is started again is back, and a sweep does not hang for long.
@@ -128,4 +128,4 @@ std::optional<std::vector<PostgresRow>> PostgresConnection::try_execute(const st
   return rows;
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -12,7 +12,7 @@
 
 struct pg_conn;
 
-namespace mneme {
+namespace mneme::store {
 
 class PostgresError : public DatabaseError {
  public:
@@ -56,4 +56,4 @@ class PostgresConnection {
   bool connected_ = false;
 };
 
-}  // namespace mneme
+}  // namespace mneme::store

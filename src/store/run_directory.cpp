@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ std::vector<std::string> RunDirectory::last_log_lines(std::size_t count) const {
   return lines;
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

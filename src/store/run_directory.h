@@ -10,7 +10,7 @@
 #include "core/files.h"
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::store {
 
 enum class RunState { fresh, running, interrupted, done, diverged, failed, cancelled };
 
@@ -52,4 +52,4 @@ class RunDirectory {
   Path path_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::store

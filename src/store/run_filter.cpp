@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 const std::map<std::string, std::string, std::less<>>& columns() {
@@ -87,4 +87,4 @@ void bind_condition(Statement& statement, const std::vector<RunFilter>& filters)
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

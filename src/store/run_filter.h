@@ -8,7 +8,7 @@
 
 #include "store/sqlite.h"
 
-namespace mneme {
+namespace mneme::store {
 
 // Something to filter or sort by: a column of the index (id, state, task, mixer, width, layers, lr, seed,
 // validation, test, steps, seconds, changed) or a path into the configuration (task.length).
@@ -33,4 +33,4 @@ RunFilter parse_run_filter(std::string_view text);
 std::string sql_condition(const std::vector<RunFilter>& filters);
 void bind_condition(Statement& statement, const std::vector<RunFilter>& filters);
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -9,7 +9,7 @@
 #include "core/hash.h"
 #include "core/safetensors.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 std::optional<double> number(const Json& object, const Json::json_pointer& at) {
@@ -115,4 +115,4 @@ std::int64_t last_change(const RunDirectory& directory) {
   return latest;
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

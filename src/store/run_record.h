@@ -8,7 +8,7 @@
 
 #include "store/run_directory.h"
 
-namespace mneme {
+namespace mneme::store {
 
 // One evaluation.
 struct MetricRow {
@@ -51,4 +51,4 @@ RunRecord read_record(const RunDirectory& directory);
 // When the run's files last changed, without reading them; 0 if there are none.
 std::int64_t last_change(const RunDirectory& directory);
 
-}  // namespace mneme
+}  // namespace mneme::store

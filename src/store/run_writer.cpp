@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -176,4 +176,4 @@ void RunWriter::log(std::string_view line) const noexcept {
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "store/run_directory.h"
 
-namespace mneme {
+namespace mneme::store {
 
 // The run belongs to a newer attempt: stop, and write nothing.
 class StaleAttempt : public Error {
@@ -66,4 +66,4 @@ class RunWriter {
   int lock_ = -1, alive_ = -1;
 };
 
-}  // namespace mneme
+}  // namespace mneme::store

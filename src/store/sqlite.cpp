@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 // About a minute in all.
@@ -138,4 +138,4 @@ void Transaction::commit() {
   open_ = false;
 }
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -14,7 +14,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace mneme {
+namespace mneme::store {
 
 class SqliteError : public DatabaseError {
  public:
@@ -95,4 +95,4 @@ class Transaction {
   bool open_ = true;
 };
 
-}  // namespace mneme
+}  // namespace mneme::store

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 constexpr int kLogDigits = 6;
@@ -115,4 +115,4 @@ std::optional<std::vector<ConfigValue>> parse_series(std::string_view text, std:
   return values;
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -7,7 +7,7 @@
 
 #include "core/config.h"
 
-namespace mneme {
+namespace mneme::study {
 
 inline constexpr std::int64_t kMostRuns = 1000000;
 
@@ -19,4 +19,4 @@ inline constexpr std::int64_t kMostRuns = 1000000;
 // arguments are integers and all values come out whole, they are integers.
 std::optional<std::vector<ConfigValue>> parse_series(std::string_view text, std::string_view origin);
 
-}  // namespace mneme
+}  // namespace mneme::study

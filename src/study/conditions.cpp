@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 // The value at a path of a tree, or nullptr.
@@ -132,4 +132,4 @@ void Conditions::check_used(const std::vector<std::string>& known) const {
                   fmt::format("{}: no run of this study has a field '{}'{}", key_, path, suggestion(path, known)));
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

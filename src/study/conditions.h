@@ -11,7 +11,7 @@
 #include "core/config.h"
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::study {
 
 // They hold if every one does. A condition on a path is a value, a list (any of its values), or a comparison:
 // "> 1e-3", "<= 64", "!= attention". A run that has no such field does not meet the condition.
@@ -47,4 +47,4 @@ class Conditions {
   std::map<std::string, Condition> conditions_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "study/field_kinds.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 bool is_lookup(const ConfigValue& value) {
@@ -119,7 +119,7 @@ class Settler {
       ConfigValue rest = root_;
       for (const auto& [open, place] : open_)
         if (!settled_.contains(open)) remove(rest, open);
-      defaults_ = resolve_run(rest).json;
+      defaults_ = config::resolve_run(rest).json;
     }
     Json::json_pointer pointer;
     for (const std::string& part : split(path, '.')) pointer /= part;
@@ -150,4 +150,4 @@ bool may_depend(const std::string& path, const ConfigValue& value) {
 
 void settle_dependents(ConfigValue& root) { Settler(root).settle_all(); }
 
-}  // namespace mneme
+}  // namespace mneme::study

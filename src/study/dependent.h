@@ -16,7 +16,7 @@
 
 #include "core/config.h"
 
-namespace mneme {
+namespace mneme::study {
 
 // The number behind a name; nothing if there is no such name.
 using NameLookup = std::function<std::optional<double>(std::string_view name)>;
@@ -32,4 +32,4 @@ bool may_depend(const std::string& path, const ConfigValue& value);
 // that depends on itself, a table without the entry it needs, and arithmetic that cannot be done.
 void settle_dependents(ConfigValue& root);
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "study/dependent.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 // Recursive descent; a text that does not fit makes fitting_ false and the rest is skipped.
@@ -144,4 +144,4 @@ std::optional<double> evaluate_expression(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 using FieldsByPath = std::multimap<std::string, const Field*>;
@@ -17,12 +17,12 @@ void note(const Schema& schema, const std::string& path, FieldsByPath& fields) {
 const FieldsByPath& all_fields() {
   static const FieldsByPath fields = [] {
     FieldsByPath found;
-    for (const TaskEntry& task : task_list()) note(task.options, "task", found);
-    note(model_schema(), "model", found);
-    note(train_schema(), "train", found);
-    note(test_schema(), "test", found);
-    for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
-      for (const MixerEntry& mixer : *catalog) note(mixer.options, "model." + mixer.name, found);
+    for (const tasks::TaskEntry& task : tasks::task_list()) note(task.options, "task", found);
+    note(config::model_schema(), "model", found);
+    note(config::train_schema(), "train", found);
+    note(config::test_schema(), "test", found);
+    for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
+      for (const catalog::MixerEntry& mixer : *catalog) note(mixer.options, "model." + mixer.name, found);
     return found;
   }();
   return fields;
@@ -49,4 +49,4 @@ bool is_number_field(const std::string& path, const std::string& word) {
   });
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

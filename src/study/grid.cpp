@@ -11,7 +11,7 @@
 #include "study/dependent.h"
 #include "study/field_kinds.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 bool is_list_of_lists(const ConfigArray& items) {
@@ -87,7 +87,7 @@ void check_zip(const Zip& zip, const std::vector<const Axis*>& axes) {
 }  // namespace
 
 Grid::Grid(ConfigValue tree, const std::vector<Zip>& zips) : tree_(std::move(tree)) {
-  check(tree_.is_table(), "a grid is made from a table");
+  require(tree_.is_table(), "a grid is made from a table");
   collect(tree_, "", axes_);
   std::sort(axes_.begin(), axes_.end(), [](const Axis& a, const Axis& b) { return a.path < b.path; });
   std::vector<const Zip*> zip_of(axes_.size());
@@ -158,13 +158,13 @@ std::string Grid::describe(std::int64_t number) const {
   return join(parts, ", ");
 }
 
-std::vector<RunConfig> Grid::runs() const {
+std::vector<config::RunConfig> Grid::runs() const {
   std::vector<Conditions> none;
   return runs(none);
 }
 
-std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions,
-                                   RunResolver& resolver) const try {
+std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions,
+                                           config::RunResolver& resolver) const try {
   const ConfigValue configuration = point(number);
   std::vector<Conditions*> undecided;
   for (Conditions& exclusion : exclusions) {
@@ -173,7 +173,7 @@ std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>&
     if (verdict.value_or(false)) return std::nullopt;
     if (!verdict) undecided.push_back(&exclusion);
   }
-  RunConfig run = resolver.resolve(configuration);
+  config::RunConfig run = resolver.resolve(configuration);
   for (Conditions* exclusion : undecided)
     if (exclusion->hold(run.json)) return std::nullopt;
   return run;
@@ -182,10 +182,10 @@ std::optional<RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>&
   throw Error(error.kind(), "", fmt::format("{} (in the run with {})", error.what(), describe(number)));
 }
 
-std::vector<RunConfig> Grid::runs(std::vector<Conditions>& exclusions) const {
-  std::vector<RunConfig> runs;
+std::vector<config::RunConfig> Grid::runs(std::vector<Conditions>& exclusions) const {
+  std::vector<config::RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
-  RunResolver resolver;
+  config::RunResolver resolver;
   for (std::int64_t number = 0; number < size_; ++number) {
     auto one = run(number, exclusions, resolver);
     if (!one) continue;
@@ -207,4 +207,4 @@ void Grid::fail_twice(std::int64_t first, std::int64_t second, const std::string
                   describe(first), describe(second)));
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "core/config.h"
 #include "study/axis.h"
 #include "study/conditions.h"
 
-namespace mneme {
+namespace mneme::study {
 
 struct Axis {
   std::string path;  // "train.lr"
@@ -46,14 +46,15 @@ class Grid {
 
   // The checked runs, in order, without the excluded ones. An impossible combination and two combinations that are
   // the same run are Error(usage) that name them.
-  std::vector<RunConfig> runs(std::vector<Conditions>& exclusions) const;
-  std::vector<RunConfig> runs() const;
+  std::vector<config::RunConfig> runs(std::vector<Conditions>& exclusions) const;
+  std::vector<config::RunConfig> runs() const;
 
  private:
   // Which value of the axis the point has.
   std::size_t choice(std::int64_t number, std::size_t axis) const;
   // Nothing if the point is excluded.
-  std::optional<RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions, RunResolver& resolver) const;
+  std::optional<config::RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions,
+                                       config::RunResolver& resolver) const;
   [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 
   ConfigValue tree_;
@@ -64,4 +65,4 @@ class Grid {
   bool dependents_ = false;
 };
 
-}  // namespace mneme
+}  // namespace mneme::study

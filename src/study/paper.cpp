@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 const std::vector<std::string> kKeys = {"value", "passes", "says", "at", "metric"};
@@ -53,4 +53,4 @@ const PaperValue* find_paper_value(std::span<const PaperValue> values, const Jso
   return found == values.end() ? nullptr : &*found;
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -17,7 +17,7 @@
 
 #include "study/conditions.h"
 
-namespace mneme {
+namespace mneme::study {
 
 struct PaperValue {
   Conditions conditions;
@@ -38,4 +38,4 @@ PaperValue parse_paper_value(const ConfigValue& table);
 const PaperValue* find_paper_value(std::span<const PaperValue> values, const Json& config,
                                    std::optional<double> at = {}, std::string_view metric = "");
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -4,44 +4,47 @@
 #include <functional>
 #include <queue>
 
-#include "catalog/test_config.h"
-#include "study/local_executor.h"
+#include "config/test_config.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
-double step_work(const RunConfig& run) { return work_of(run) / static_cast<double>(run.train.integer("steps")); }
+double step_work(const config::RunConfig& run) {
+  return run.training_flops() / static_cast<double>(run.train.integer("steps"));
+}
 
-void add(WorkAmount& amount, const RunConfig& run, double share) {
+void add(WorkAmount& amount, const config::RunConfig& run, double share) {
   ++amount.runs;
   amount.tokens += share * static_cast<double>(run.train.integer("steps")) *
                    static_cast<double>(run.train.integer("batch") * run.shape.length);
-  amount.flops += share * work_of(run);
+  amount.flops += share * run.training_flops();
 }
 
 // Useful work of the table [test], which is done once, after training. A handful of phase tests and traces is not
 // counted.
-double tested_work(const RunConfig& run) {
+double tested_work(const config::RunConfig& run) {
   if (run.test.text("along").empty()) return 0;
   double work = 0;
   for (const std::int64_t value : run.test.integers("values"))
-    work += at_test_value(run, value).forward_flops_per_example();
+    work += config::at_test_value(run, value).forward_flops_per_example();
   return work * static_cast<double>(run.test.integer("examples"));
 }
 
 }  // namespace
 
 StudyPlan make_plan(const Study& study,
-                    const std::unordered_map<std::string, std::pair<RunState, std::int64_t>>& states) {
+                    const std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>>& states) {
   StudyPlan plan;
   for (std::size_t i = 0; i < study.runs.size(); ++i) {
-    const RunConfig& run = study.runs[i];
+    const config::RunConfig& run = study.runs[i];
     const auto found = states.find(run.id);
-    const auto [state, steps] = found == states.end() ? std::pair{RunState::fresh, std::int64_t{0}} : found->second;
+    const auto [state, steps] =
+        found == states.end() ? std::pair{store::RunState::fresh, std::int64_t{0}} : found->second;
     ++plan.states[state];
     add(plan.total, run, 1);
-    if (state == RunState::done || state == RunState::diverged || state == RunState::cancelled) continue;
-    const double trained = state == RunState::failed ? 0.0 : static_cast<double>(steps);
+    if (state == store::RunState::done || state == store::RunState::diverged || state == store::RunState::cancelled)
+      continue;
+    const double trained = state == store::RunState::failed ? 0.0 : static_cast<double>(steps);
     const double left = std::max(0.0, 1.0 - trained / static_cast<double>(run.train.integer("steps")));
     plan.to_run.push_back(i);
     plan.share.push_back(left);
@@ -50,11 +53,11 @@ StudyPlan make_plan(const Study& study,
   return plan;
 }
 
-std::string kind_of(const RunConfig& run) {
+std::string kind_of(const config::RunConfig& run) {
   return run.model.text("mixer") + " + " + run.model.text("state_mixer") + ", " + run.task_entry->name;
 }
 
-std::map<std::string, std::size_t> representatives(std::span<const RunConfig> runs,
+std::map<std::string, std::size_t> representatives(std::span<const config::RunConfig> runs,
                                                    std::span<const std::size_t> among) {
   std::map<std::string, std::vector<std::pair<double, std::size_t>>> kinds;
   for (const std::size_t run : among) kinds[kind_of(runs[run])].emplace_back(step_work(runs[run]), run);
@@ -67,11 +70,12 @@ std::map<std::string, std::size_t> representatives(std::span<const RunConfig> ru
   return chosen;
 }
 
-double estimated_seconds(const RunConfig& run, double share, const RunConfig& representative, double step_seconds) {
+double estimated_seconds(const config::RunConfig& run, double share, const config::RunConfig& representative,
+                         double step_seconds) {
   const double rate = step_work(representative) / step_seconds;
   const auto number = [&](const char* name) { return static_cast<double>(run.train.integer(name)); };
   const double evaluated = number("steps") / number("eval_every") * number("eval_examples") + number("test_examples");
-  return (share * (work_of(run) + evaluated * run.forward_flops_per_example()) + tested_work(run)) / rate;
+  return (share * (run.training_flops() + evaluated * run.forward_flops_per_example()) + tested_work(run)) / rate;
 }
 
 double makespan(std::vector<double> seconds, std::int64_t workers) {
@@ -88,4 +92,4 @@ double makespan(std::vector<double> seconds, std::int64_t workers) {
   return end;
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -10,7 +10,7 @@
 #include "store/index.h"
 #include "study/study.h"
 
-namespace mneme {
+namespace mneme::study {
 
 struct WorkAmount {
   std::int64_t runs = 0;
@@ -20,25 +20,27 @@ struct WorkAmount {
 
 struct StudyPlan {
   WorkAmount total, missing;
-  std::map<RunState, std::int64_t> states;  // of the runs, those never started counting as fresh
-  std::vector<std::size_t> to_run;          // numbers of the runs that a sweep would run
-  std::vector<double> share;                // of each of them that is left, 0 to 1
+  std::map<store::RunState, std::int64_t> states;  // of the runs, those never started counting as fresh
+  std::vector<std::size_t> to_run;                 // numbers of the runs that a sweep would run
+  std::vector<double> share;                       // of each of them that is left, 0 to 1
 };
 
 // `states` is Index::states(): what the lab has. Runs that are set aside, cancelled or have ended are not missing.
 StudyPlan make_plan(const Study& study,
-                    const std::unordered_map<std::string, std::pair<RunState, std::int64_t>>& states);
+                    const std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>>& states);
 
 // For each kind of run (mixers, block by block) the one whose step is of median work: what to measure.
 // Every run's kind is `kind_of`.
-std::string kind_of(const RunConfig& run);
-std::map<std::string, std::size_t> representatives(std::span<const RunConfig> runs, std::span<const std::size_t> among);
+std::string kind_of(const config::RunConfig& run);
+std::map<std::string, std::size_t> representatives(std::span<const config::RunConfig> runs,
+                                                   std::span<const std::size_t> among);
 
 // Seconds that the rest of a run takes on one core, from the measured step of its kind's representative: steps,
 // evaluations and the tests of [test] scale with useful work.
-double estimated_seconds(const RunConfig& run, double share, const RunConfig& representative, double step_seconds);
+double estimated_seconds(const config::RunConfig& run, double share, const config::RunConfig& representative,
+                         double step_seconds);
 
 // Seconds until everything is done when `workers` take the longest first.
 double makespan(std::vector<double> seconds, std::int64_t workers);
 
-}  // namespace mneme
+}  // namespace mneme::study

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace mneme {
+namespace mneme::study {
 
 struct ShippedStudy {
   std::string_view name;  // "demo", "recall/fig1": the file in studies/ without its extension
@@ -14,4 +14,4 @@ struct ShippedStudy {
 // By name.
 std::span<const ShippedStudy> shipped_studies();
 
-}  // namespace mneme
+}  // namespace mneme::study

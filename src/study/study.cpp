@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 const std::vector<std::string> kSections = {"task", "model", "train", "test"};
@@ -115,7 +115,7 @@ std::vector<std::string> paths_of(const Json& config) {
 // Adds the runs of every [[include]], which may repeat what is there.
 void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree, const std::vector<Zip>& zips) {
   std::set<std::string> ids;
-  for (const RunConfig& run : study.runs) ids.insert(run.id);
+  for (const config::RunConfig& run : study.runs) ids.insert(run.id);
   for (const ConfigValue& overlay : tables_of(root, "include")) {
     check_keys(overlay, "include", kSections);
     const Grid grid(merged(tree, overlay), zips);
@@ -123,7 +123,7 @@ void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree
       if (std::none_of(study.axes.begin(), study.axes.end(),
                        [&](const Axis& known) { return known.path == axis.path; }))
         study.axes.push_back(axis);
-    for (RunConfig& run : grid.runs())
+    for (config::RunConfig& run : grid.runs())
       if (ids.insert(run.id).second) study.runs.push_back(std::move(run));
   }
 }
@@ -147,7 +147,7 @@ std::vector<ConfigValue> figures_of(const ConfigValue& root) {
 void add_paper(Study& study, const ConfigValue& root) {
   for (const ConfigValue& table : tables_of(root, "paper")) study.paper.push_back(parse_paper_value(table));
   for (PaperValue& value : study.paper) {
-    for (const RunConfig& run : study.runs) value.conditions.hold(run.json);
+    for (const config::RunConfig& run : study.runs) value.conditions.hold(run.json);
     if (!study.runs.empty()) value.conditions.check_used(paths_of(study.runs.front().json));
   }
 }
@@ -198,4 +198,4 @@ StudyOutline outline_study(std::string_view text, const Path& file) {
   return outline;
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

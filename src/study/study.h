@@ -6,7 +6,7 @@
 //   [[exclude]]              conditions that take points out (study/conditions.h)
 //   [[include]]              task, model, train, test laid over the above: one more grid, not touched by exclude
 //   [scale.NAME]             task = {...}, model = {...}, ... laid over the above
-//   [figure] or [[figure]]   what to draw (report/kinds.h)
+//   [figure] or [[figure]]   what to draw (report/figures/kinds.h)
 //   [[paper]]                what the paper reports (study/paper.h)
 //
 // docs/studies.md has every key.
@@ -20,7 +20,7 @@
 #include "study/grid.h"
 #include "study/paper.h"
 
-namespace mneme {
+namespace mneme::study {
 
 struct Study {
   std::string name;  // the file's stem, or its place under studies/: "recall/fig1"
@@ -28,8 +28,8 @@ struct Study {
   std::string scale;                // "" for the file as it is written
   std::vector<std::string> scales;  // that the file knows
   std::vector<Axis> axes;
-  std::vector<RunConfig> runs;
-  std::vector<ConfigValue> figures;  // as written: whoever draws them checks them (report/kinds.h)
+  std::vector<config::RunConfig> runs;
+  std::vector<ConfigValue> figures;  // as written: whoever draws them checks them (report/figures/kinds.h)
   std::vector<PaperValue> paper;
 
   // Name and scale, for files: "recall-fig1-laptop".
@@ -57,4 +57,4 @@ struct StudyOutline {
 };
 StudyOutline outline_study(std::string_view text, const Path& file);
 
-}  // namespace mneme
+}  // namespace mneme::study

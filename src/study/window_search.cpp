@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/random.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 std::size_t successes_needed(double share, std::size_t seeds) {
@@ -32,7 +32,7 @@ WindowSearch::WindowSearch(std::size_t rates, std::size_t seeds, WindowRule rule
       budget_(budget),
       stride_(first_stride(rates)),
       rule_(rule) {
-  check(rates >= 2 && seeds >= 1, "a search has at least two rates and a seed");
+  require(rates >= 2 && seeds >= 1, "a search has at least two rates and a seed");
 }
 
 std::optional<bool> WindowSearch::trainable(std::size_t rate, const CellResults& known) const {
@@ -201,4 +201,4 @@ WindowUncertainty resample_seeds(const WindowSearch& search, std::size_t seeds, 
   return {deviation(lows), deviation(highs), deviation(widths), static_cast<double>(widths.size()) / draws};
 }
 
-}  // namespace mneme
+}  // namespace mneme::study

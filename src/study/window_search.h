@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace mneme {
+namespace mneme::study {
 
 struct WindowRule {
   double threshold = 0.9;
@@ -67,4 +67,4 @@ struct WindowUncertainty {
 WindowUncertainty resample_seeds(const WindowSearch& search, std::size_t seeds, const WindowRule& rule,
                                  const CellResults& known, int draws = 400);
 
-}  // namespace mneme
+}  // namespace mneme::study

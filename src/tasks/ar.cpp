@@ -7,7 +7,7 @@
 #include "tasks/mqar.h"
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class Ar : public Task {
@@ -79,4 +79,4 @@ TaskEntry ar_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

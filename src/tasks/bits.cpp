@@ -4,7 +4,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 enum class Statistic { parity, majority };
@@ -152,4 +152,4 @@ TaskEntry cumulative_majority_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

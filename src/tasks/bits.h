@@ -3,11 +3,11 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 TaskEntry parity_entry();
 TaskEntry majority_entry();
 TaskEntry cumulative_parity_entry();
 TaskEntry cumulative_majority_entry();
 
-}  // namespace mneme
+}  // namespace mneme::tasks

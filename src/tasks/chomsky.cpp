@@ -6,7 +6,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class Chomsky : public Task {
@@ -120,4 +120,4 @@ TaskEntry chomsky_entry(std::string name, std::string summary, std::string layou
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

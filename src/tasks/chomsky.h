@@ -15,7 +15,7 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 class ChomskyRule {
  public:
@@ -59,4 +59,4 @@ std::unique_ptr<Task> build_rule(const Options& options) {
     return build_chomsky(options, std::make_unique<Rule>());
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

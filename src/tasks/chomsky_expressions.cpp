@@ -1,7 +1,7 @@
 #include "tasks/chomsky.h"
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using Input = std::span<const std::int32_t>;
@@ -148,4 +148,4 @@ std::vector<TaskEntry> chomsky_expression_entries() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

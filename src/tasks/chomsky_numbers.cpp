@@ -3,7 +3,7 @@
 #include "tasks/chomsky.h"
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using Input = std::span<const std::int32_t>;
@@ -172,4 +172,4 @@ std::vector<TaskEntry> chomsky_number_entries() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

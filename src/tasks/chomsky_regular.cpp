@@ -1,7 +1,7 @@
 #include "tasks/chomsky.h"
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class ParityCheck : public ChomskyRule {
@@ -109,4 +109,4 @@ std::vector<TaskEntry> chomsky_regular_entries() {
   return entries;
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

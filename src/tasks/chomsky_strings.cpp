@@ -3,7 +3,7 @@
 #include "tasks/chomsky.h"
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using Input = std::span<const std::int32_t>;
@@ -158,4 +158,4 @@ std::vector<TaskEntry> chomsky_string_entries() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

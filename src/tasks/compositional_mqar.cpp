@@ -9,7 +9,7 @@
 
 #include "tasks/recall.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 std::int64_t grid_side(std::int64_t pairs) {
@@ -139,4 +139,4 @@ TaskEntry compositional_mqar_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

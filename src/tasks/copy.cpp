@@ -6,7 +6,7 @@
 
 #include "tasks/copy_strings.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class Copy : public Task {
@@ -166,4 +166,4 @@ TaskEntry copy_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -3,8 +3,8 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 TaskEntry copy_entry();
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -6,7 +6,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using String = std::span<std::int32_t>;
@@ -160,4 +160,4 @@ std::optional<CopyPiece> CopyStrings::read(std::span<const std::int32_t> text, s
   return piece;
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

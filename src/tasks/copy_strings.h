@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "core/schema.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 enum class CopyVariant { copy, prefix_ngram, suffix_ngram, duplicate_ngram };
 
@@ -61,4 +61,4 @@ class CopyStrings {
   std::int64_t min_length_, max_length_, ngram_, answer_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::tasks

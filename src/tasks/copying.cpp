@@ -5,7 +5,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 constexpr std::int32_t kBlank = 0;
@@ -175,4 +175,4 @@ TaskEntry denoising_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

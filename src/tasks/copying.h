@@ -3,11 +3,11 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 // The pattern stands together at the start (Hochreiter and Schmidhuber 1997; Arjovsky et al. 2016).
 TaskEntry copying_entry();
 // The pattern is scattered among the blanks (also called selective copying).
 TaskEntry denoising_entry();
 
-}  // namespace mneme
+}  // namespace mneme::tasks

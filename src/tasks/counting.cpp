@@ -6,7 +6,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class Counting : public Task {
@@ -112,4 +112,4 @@ TaskEntry counting_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

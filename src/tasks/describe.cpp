@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "tasks/show.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 std::string type_name(FieldType type) {
@@ -78,4 +78,4 @@ Json task_json(const TaskEntry& entry) {
             {"signal", shape.is_signal()}}}};
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mneme {
+namespace mneme::tasks {
 
 inline constexpr std::int32_t kNotAsked = -100;
 
@@ -50,4 +50,4 @@ struct Example {
   ExampleView view() { return {tokens, labels, signal, targets}; }
 };
 
-}  // namespace mneme
+}  // namespace mneme::tasks

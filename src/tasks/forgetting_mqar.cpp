@@ -7,7 +7,7 @@
 #include "tasks/mqar.h"
 #include "tasks/recall.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class ForgettingMqar : public Task {
@@ -126,4 +126,4 @@ TaskEntry forgetting_mqar_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

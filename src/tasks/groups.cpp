@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using Permutation = std::vector<int>;
@@ -121,7 +121,7 @@ std::string Group::trouble(std::string_view expression) {
 }
 
 Group Group::parse(std::string_view expression) {
-  check(trouble(expression).empty(), "the expression of a group");
+  require(trouble(expression).empty(), "the expression of a group");
   std::optional<Group> group;
   for (const std::string& part : split(expression, 'x')) {
     const Factor factor = *parse_factor(part);
@@ -131,4 +131,4 @@ Group Group::parse(std::string_view expression) {
   return *std::move(group);
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

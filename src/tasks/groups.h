@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mneme {
+namespace mneme::tasks {
 
 // The largest order whose multiplication table is made.
 inline constexpr std::int64_t kLargestGroup = 2520;
@@ -41,4 +41,4 @@ class Group {
   std::vector<std::uint16_t> table_;  // [order, order], row a, column b: a * b
 };
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -4,7 +4,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class Induction : public Task {
@@ -82,4 +82,4 @@ TaskEntry induction_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

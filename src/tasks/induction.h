@@ -3,8 +3,8 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 TaskEntry induction_entry();
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -15,7 +15,7 @@
 #include "tasks/task.h"
 #include "tasks/vocab_majority.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 const std::vector<TaskEntry>& task_list() {
   static const std::vector<TaskEntry> list = [] {
@@ -45,4 +45,4 @@ const std::vector<TaskEntry>& task_list() {
   return list;
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -7,7 +7,7 @@
 
 #include "tasks/recall.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class Mqar : public Task {
@@ -144,4 +144,4 @@ TaskEntry mqar_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -3,7 +3,7 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 TaskEntry mqar_entry();
 
@@ -12,4 +12,4 @@ std::vector<std::int32_t> solve_pairs(std::span<const std::int32_t> tokens, std:
 std::vector<std::int32_t> pair_sources(const ExampleView& example, std::size_t pairs);
 std::vector<Role> pair_roles(const ExampleView& example, std::size_t pairs);
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 bool is_on(float step) { return step >= 0.5F; }
@@ -18,12 +18,12 @@ SignalPair signal_from_segments(std::span<const Segment> segments) {
   std::vector<float> steps;
   for (const Segment& segment : segments)
     steps.insert(steps.end(), static_cast<std::size_t>(segment.steps), segment.on ? 1.0F : 0.0F);
-  check(steps.size() >= 2, "a signal of two steps at least");
+  require(steps.size() >= 2, "a signal of two steps at least");
   return {.input = {steps.begin(), steps.end() - 1}, .targets = {steps.begin() + 1, steps.end()}};
 }
 
 void OffsetScore::add(std::span<const float> input, std::span<const float> targets, std::span<const float> outputs) {
-  check(input.size() == targets.size() && input.size() == outputs.size(), "as many outputs as steps");
+  require(input.size() == targets.size() && input.size() == outputs.size(), "as many outputs as steps");
   bool inside = false, right = true;
   for (std::size_t t = 0; t < input.size(); ++t) {
     if (!is_on(input[t])) {
@@ -77,4 +77,4 @@ std::vector<PhaseTest> phase_tests(const Timing& timing) {
   return tests;
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace mneme {
+namespace mneme::tasks {
 
 // A signal and its next steps; both have one step less than the segments together.
 struct SignalPair {
@@ -59,4 +59,4 @@ struct PhaseTest {
 };
 std::vector<PhaseTest> phase_tests(const Timing& timing);
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -5,10 +5,10 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 void TokenScore::add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels) {
-  check(predictions.size() == labels.size(), "as many predictions as labels");
+  require(predictions.size() == labels.size(), "as many predictions as labels");
   if (positions_.size() < labels.size()) positions_.resize(labels.size());
   Share row;
   for (std::size_t t = 0; t < labels.size(); ++t) {
@@ -28,7 +28,7 @@ double TokenScore::row_accuracy() const { return rows_.of == 0 ? 0.0 : row_share
 
 void DistanceScore::add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels,
                         std::span<const std::int32_t> sources) {
-  check(predictions.size() == labels.size() && sources.size() == labels.size(), "as many predictions as labels");
+  require(predictions.size() == labels.size() && sources.size() == labels.size(), "as many predictions as labels");
   for (std::size_t t = 0; t < labels.size(); ++t) {
     if (labels[t] == kNotAsked || sources[t] < 0) continue;
     const std::size_t distance = t - static_cast<std::size_t>(sources[t]);
@@ -48,7 +48,7 @@ std::vector<DistanceScore::Bin> DistanceScore::bins() const {
 }
 
 void StringScore::add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels) {
-  check(predictions.size() == labels.size(), "as many predictions as labels");
+  require(predictions.size() == labels.size(), "as many predictions as labels");
   bool all_right = true;
   for (std::size_t t = 0; t < labels.size(); ++t) {
     if (labels[t] == kNotAsked) continue;
@@ -76,4 +76,4 @@ std::int64_t reached_length(std::vector<LengthScore> scores, double threshold) {
 
 bool enough_seeds(std::int64_t passed, std::int64_t seeds) { return seeds > 0 && 5 * passed >= 3 * seeds; }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -10,7 +10,7 @@
 
 #include "tasks/example.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 // A share that keeps its counts.
 struct Share {
@@ -82,4 +82,4 @@ std::int64_t reached_length(std::vector<LengthScore> scores, double threshold = 
 // A configuration passes if at least three of five seeds do, or as large a share of another number.
 bool enough_seeds(std::int64_t passed, std::int64_t seeds);
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 std::vector<double> slot_weights(std::int64_t slots, double power) {
@@ -50,4 +50,4 @@ void check_recall_vocabulary(const Options& options) {
   if (options.integer("vocab") <= length) options.reject("vocab", fmt::format("more than length = {}", length));
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

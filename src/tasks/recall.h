@@ -9,7 +9,7 @@
 #include "tasks/sampling.h"
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 // After the context comes a row of slots, all equally wide. Each question stands in a slot of its own,
 // every other token is filler. Slot g is drawn first with weight (g + 1)^(power - 1); slots are drawn
@@ -39,4 +39,4 @@ void check_recall_sizes(const Options& options, std::int64_t width, std::int64_t
 // Rejects a `vocab` that is not larger than `length`: then each part of it holds as many tokens as needed.
 void check_recall_vocabulary(const Options& options);
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 // Marks that are cleared by raising a stamp instead of touching memory.
@@ -40,7 +40,7 @@ std::int64_t uniform_between(Random& random, std::int64_t first, std::int64_t la
 
 void sample_distinct(Random& random, std::int32_t first, std::int32_t last, std::span<std::int32_t> out) {
   const auto range = static_cast<std::uint32_t>(last - first + 1);
-  check(last >= first && range >= out.size(), "more distinct integers than there are");
+  require(last >= first && range >= out.size(), "more distinct integers than there are");
   if (out.size() > range / 2) {
     // Rejection would stall: shuffle the front of the whole range instead.
     thread_local std::vector<std::int32_t> all;
@@ -71,7 +71,7 @@ void scatter_in_order(Random& random, std::span<const std::int32_t> data, std::s
 }
 
 WeightedPlaces::WeightedPlaces(std::span<const double> weights) : tree_(weights.size() + 1, 0) {
-  check(!weights.empty(), "places to draw from");
+  require(!weights.empty(), "places to draw from");
   const double largest = *std::max_element(weights.begin(), weights.end());
   for (const double weight : weights) {
     // 2^32 steps below the largest weight; a place is never lost to rounding.
@@ -87,7 +87,7 @@ WeightedPlaces::WeightedPlaces(std::span<const double> weights) : tree_(weights.
 }
 
 void WeightedPlaces::draw(Random& random, std::span<std::int32_t> out) const {
-  check(out.size() <= weights_.size(), "more draws than places");
+  require(out.size() <= weights_.size(), "more draws than places");
   thread_local std::vector<std::uint64_t> tree;
   tree.assign(tree_.begin(), tree_.end());
   const std::size_t size = tree.size();
@@ -109,4 +109,4 @@ void WeightedPlaces::draw(Random& random, std::span<std::int32_t> out) const {
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

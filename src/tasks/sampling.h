@@ -7,7 +7,7 @@
 
 #include "core/random.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 // Fills `out` with independent uniform integers from [first, first + count). count must be positive.
 void fill_uniform(Random& random, std::int32_t first, std::uint32_t count, std::span<std::int32_t> out);
@@ -39,4 +39,4 @@ class WeightedPlaces {
   std::size_t top_ = 1;  // largest power of two <= n
 };
 
-}  // namespace mneme
+}  // namespace mneme::tasks

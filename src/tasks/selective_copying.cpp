@@ -6,7 +6,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 constexpr std::int32_t kNoise = 0;
@@ -103,4 +103,4 @@ TaskEntry selective_copying_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 struct RoleStyle {
@@ -152,4 +152,4 @@ std::string list_tasks() {
   return text;
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

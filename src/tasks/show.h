@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 struct ShowStyle {
   bool colour = false;      // ANSI colours by role; without them a line of role letters
@@ -37,4 +37,4 @@ Json task_json(const TaskEntry& entry);
 // One line per task: name and summary.
 std::string list_tasks();
 
-}  // namespace mneme
+}  // namespace mneme::tasks

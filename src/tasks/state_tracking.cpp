@@ -7,7 +7,7 @@
 #include "tasks/groups.h"
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 class StateTracking : public Task {
@@ -115,4 +115,4 @@ TaskEntry state_tracking_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

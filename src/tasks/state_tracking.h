@@ -3,8 +3,8 @@
 
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 TaskEntry state_tracking_entry();
 
-}  // namespace mneme
+}  // namespace mneme::tasks

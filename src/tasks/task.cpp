@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 std::string_view split_name(Split split) {
   switch (split) {
@@ -78,4 +78,4 @@ Example::Example(const TaskShape& shape) {
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

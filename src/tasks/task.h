@@ -11,7 +11,7 @@
 #include "core/schema.h"
 #include "tasks/example.h"
 
-namespace mneme {
+namespace mneme::tasks {
 
 // Immutable once built, safe to share between threads.
 class Task {
@@ -81,4 +81,4 @@ class ExampleSource {
   bool training_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -4,7 +4,7 @@
 
 #include "tasks/sampling.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 constexpr std::int32_t kEnd = 0;
@@ -96,4 +96,4 @@ TaskEntry vocab_majority_entry() {
   };
 }
 
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "mixers/profile.h"
+#include "ops/profile.h"
 
-namespace mneme {
+namespace mneme::train {
 
-Batch make_batch(const ExampleSource& source, const TaskShape& shape, std::span<const std::uint64_t> indices) {
-  check(!shape.is_signal(), "a token task");
-  const Part part("data");
+Batch make_batch(const tasks::ExampleSource& source, const tasks::TaskShape& shape,
+                 std::span<const std::uint64_t> indices) {
+  require(!shape.is_signal(), "a token task");
+  const ops::Part part("data");
   const auto length = static_cast<std::size_t>(shape.length);
   Batch batch;
   batch.tokens = torch::empty({static_cast<std::int64_t>(indices.size()), shape.length}, torch::kInt32);
@@ -18,7 +19,7 @@ Batch make_batch(const ExampleSource& source, const TaskShape& shape, std::span<
   for (std::size_t b = 0; b < indices.size(); ++b) {
     source.write(indices[b], {.tokens = {tokens + b * length, length}, .labels = labels, .signal = {}, .targets = {}});
     for (std::size_t t = 0; t < length; ++t) {
-      if (labels[t] == kNotAsked) continue;
+      if (labels[t] == tasks::kNotAsked) continue;
       batch.asked.push_back(static_cast<std::int64_t>(b * length + t));
       batch.answers.push_back(labels[t]);
       batch.sequence.push_back(static_cast<std::int32_t>(b));
@@ -31,7 +32,7 @@ ExampleOrder::ExampleOrder(std::int64_t examples, std::int64_t batch, std::uint6
     : examples_(examples), batch_(batch), key_(stream_key(order_seed, "order")) {}
 
 std::vector<std::uint64_t> ExampleOrder::indices(std::int64_t step) {
-  const Part part("data");
+  const ops::Part part("data");
   std::vector<std::uint64_t> result;
   if (examples_ == 0) {
     for (std::int64_t i = 0; i < batch_; ++i) result.push_back(static_cast<std::uint64_t>(step * batch_ + i));
@@ -49,4 +50,4 @@ std::vector<std::uint64_t> ExampleOrder::indices(std::int64_t step) {
   return result;
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "mixers/torch.h"
+#include "ops/torch.h"
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::train {
 
 // A batch in which only the asked positions matter for the loss.
 struct Batch {
@@ -22,7 +22,8 @@ struct Batch {
 };
 
 // Generates the examples with these indices.
-Batch make_batch(const ExampleSource& source, const TaskShape& shape, std::span<const std::uint64_t> indices);
+Batch make_batch(const tasks::ExampleSource& source, const tasks::TaskShape& shape,
+                 std::span<const std::uint64_t> indices);
 
 // Which examples step s trains on: fresh ones for ever (examples = 0), or 0..examples-1 in an order that
 // is a function of (order seed, epoch). The last batch of an epoch may be smaller.
@@ -38,4 +39,4 @@ class ExampleOrder {
   std::vector<std::uint32_t> order_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -4,7 +4,7 @@
 #include "core/safetensors.h"
 #include "train/trainer.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 std::span<const std::byte> bytes_of(const torch::Tensor& tensor, std::int64_t offset, std::int64_t size) {
@@ -105,4 +105,4 @@ void Trainer::restore(const Path& checkpoint) {
   position_ = std::move(position);
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -6,7 +6,7 @@
 
 #include "core/commit.h"
 
-namespace mneme {
+namespace mneme::train {
 
 // Two generations, each sealed with a checksum: writing the newest moves the one before it aside, so at every
 // instant one of them is whole.
@@ -26,4 +26,4 @@ struct Recovery {
   std::vector<std::string> notes;  // for the log: which generation, and what was wrong with the other
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mneme {
+namespace mneme::train {
 
 CheckpointClock::CheckpointClock(std::int64_t bytes, double period, double share)
     : period_(period), share_(share), expected_(static_cast<double>(bytes) / kSlowBytes) {}
@@ -18,4 +18,4 @@ void CheckpointClock::saved(double begin, double end) {
   expected_ = std::max(cost, spent_ / count_);
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace mneme {
+namespace mneme::train {
 
 // By time: often enough that a kill costs little, seldom enough that writing stays below a share of the run's time.
 // The share counts what was written so far, the checkpoint in question and the one at the end; a checkpoint that is
@@ -28,4 +28,4 @@ class CheckpointClock {
   int count_ = 0;
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -2,17 +2,17 @@
 
 #include <cmath>
 
-#include "catalog/test_config.h"
+#include "config/test_config.h"
 
-namespace mneme {
+namespace mneme::train {
 
-Json generalisation(const RunConfig& run, SequenceModel& model, const EvaluationTick& tick) {
+Json generalisation(const config::RunConfig& run, models::SequenceModel& model, const EvaluationTick& tick) {
   Json points = Json::array();
   for (const std::int64_t value : run.test.integers("values")) {
-    const RunConfig there = at_test_value(run, value);
+    const config::RunConfig there = config::at_test_value(run, value);
     const auto task = there.task_entry->build(there.task);
     const Scores scores =
-        make_objective(there, *task, model)->evaluate(Split::test, run.test.integer("examples"), tick);
+        make_objective(there, *task, model)->evaluate(tasks::Split::test, run.test.integer("examples"), tick);
     Json point = scores.json();
     if (!std::isfinite(scores.loss)) point["loss"] = nullptr;
     point["value"] = value;
@@ -21,4 +21,4 @@ Json generalisation(const RunConfig& run, SequenceModel& model, const Evaluation
   return {{"axis", run.test.text("along")}, {"points", points}};
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

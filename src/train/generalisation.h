@@ -3,11 +3,11 @@
 
 #include "train/objective.h"
 
-namespace mneme {
+namespace mneme::train {
 
 // {"axis", "points": [{"value", "accuracy", "exact_match", "loss", ...}]}: the scores on the first test.examples test
 // examples at each value of the axis. A model may overflow on sequences longer than any it was trained on: a loss that
 // is not finite is null.
-Json generalisation(const RunConfig& run, SequenceModel& model, const EvaluationTick& tick);
+Json generalisation(const config::RunConfig& run, models::SequenceModel& model, const EvaluationTick& tick);
 
-}  // namespace mneme
+}  // namespace mneme::train

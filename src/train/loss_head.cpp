@@ -1,11 +1,11 @@
 #include "train/loss_head.h"
 
 #include "core/error.h"
-#include "kernels/softmax_head.h"
-#include "mixers/operation.h"
-#include "mixers/profile.h"
+#include "kernels/dense/softmax_head.h"
+#include "ops/operation.h"
+#include "ops/profile.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 // Under which name it is reported.
@@ -13,12 +13,12 @@ struct SoftmaxHead {};
 
 HeadResult run(const torch::Tensor& rows, const torch::Tensor& matrix, const torch::Tensor& bias,
                std::span<const std::int32_t> answers, const kernels::SoftmaxHeadGradients* gradients) {
-  const Part part("head");
-  const Report report(typeid(SoftmaxHead), rows, matrix);
+  const ops::Part part("head");
+  const ops::Report report(typeid(SoftmaxHead), rows, matrix);
   const auto size = [](const torch::Tensor& tensor, std::int64_t at) {
     return static_cast<std::size_t>(tensor.size(at));
   };
-  check(size(rows, 0) == answers.size(), "one answer per row");
+  require(size(rows, 0) == answers.size(), "one answer per row");
   HeadResult result;
   result.predictions.resize(answers.size());
   std::vector<float> losses(answers.size());
@@ -46,4 +46,4 @@ HeadResult train_head(const torch::Tensor& rows, const torch::Tensor& matrix, co
   return run(rows.contiguous(), matrix, bias, answers, &gradients);
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

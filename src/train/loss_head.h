@@ -1,13 +1,13 @@
-// Cross-entropy on the asked positions only (kernels/softmax_head.h): a [tokens, vocabulary] matrix never exists.
+// Cross-entropy on the asked positions only (kernels/dense/softmax_head.h): a [tokens, vocabulary] matrix never exists.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "mixers/torch.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::train {
 
 struct HeadResult {
   double loss_sum = 0;       // over rows, in row order
@@ -24,4 +24,4 @@ HeadResult evaluate_head(const torch::Tensor& rows, const torch::Tensor& matrix,
 HeadResult train_head(const torch::Tensor& rows, const torch::Tensor& matrix, const torch::Tensor& bias,
                       std::span<const std::int32_t> answers, double scale, torch::Tensor& rows_gradient);
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -1,6 +1,6 @@
 #include "train/objective.h"
 
-namespace mneme {
+namespace mneme::train {
 
 Json Scores::json() const {
   Json values = {{"loss", loss}, {"accuracy", accuracy}, {"exact_match", exact_match}};
@@ -8,8 +8,9 @@ Json Scores::json() const {
   return values;
 }
 
-std::unique_ptr<Objective> make_objective(const RunConfig& run, const Task& task, SequenceModel& model) {
+std::unique_ptr<Objective> make_objective(const config::RunConfig& run, const tasks::Task& task,
+                                          models::SequenceModel& model) {
   return run.shape.is_signal() ? make_signal_objective(run, task, model) : make_token_objective(run, task, model);
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -8,12 +8,12 @@
 #include <span>
 #include <string>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "core/json.h"
 #include "models/sequence_model.h"
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::train {
 
 struct Scores {
   double loss = 0;                      // mean over asked positions
@@ -40,16 +40,19 @@ class Objective {
   virtual BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) = 0;
 
   // Scores on examples 0..examples-1 of a split. `tick` is called after each micro-batch, and may throw to leave.
-  virtual Scores evaluate(Split split, std::int64_t examples, const EvaluationTick& tick) = 0;
+  virtual Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick) = 0;
 };
 
 // The objective that fits the run's task; model and run must outlive it.
-std::unique_ptr<Objective> make_objective(const RunConfig& run, const Task& task, SequenceModel& model);
-std::unique_ptr<Objective> make_token_objective(const RunConfig& run, const Task& task, SequenceModel& model);
-std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model);
+std::unique_ptr<Objective> make_objective(const config::RunConfig& run, const tasks::Task& task,
+                                          models::SequenceModel& model);
+std::unique_ptr<Objective> make_token_objective(const config::RunConfig& run, const tasks::Task& task,
+                                                models::SequenceModel& model);
+std::unique_ptr<Objective> make_signal_objective(const config::RunConfig& run, const tasks::Task& task,
+                                                 models::SequenceModel& model);
 
 // What a signal model predicts, on from 0.5, from what SequenceModel::signal gives: probabilities, unless the run
 // minimises the squared error.
-torch::Tensor signal_output(const RunConfig& run, const torch::Tensor& raw);
+torch::Tensor signal_output(const config::RunConfig& run, const torch::Tensor& raw);
 
-}  // namespace mneme
+}  // namespace mneme::train

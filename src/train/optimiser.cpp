@@ -4,10 +4,10 @@
 #include <numbers>
 
 #include "core/error.h"
-#include "kernels/adamw.h"
-#include "mixers/profile.h"
+#include "kernels/dense/adamw.h"
+#include "ops/profile.h"
 
-namespace mneme {
+namespace mneme::train {
 
 double learning_rate(const Options& train, std::int64_t step) {
   const double peak = train.real("lr");
@@ -19,7 +19,7 @@ double learning_rate(const Options& train, std::int64_t step) {
   if (schedule == "constant") return peak;
   const double progress = (s - warmup) / std::max(1.0, steps - warmup);
   if (schedule == "linear") return peak * (1.0 - progress);
-  check(schedule == "cosine", "a schedule of the schema");
+  require(schedule == "cosine", "a schedule of the schema");
   return peak * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
 }
 
@@ -30,7 +30,7 @@ Optimiser::Optimiser(FlatParameters& parameters, const Options& train)
       train_(train) {}
 
 double Optimiser::update(std::int64_t step) {
-  const Part part("optimiser");
+  const ops::Part part("optimiser");
   const float* gradients = parameters_.gradients.data_ptr<float>();
   double norm = 0, scale = 1;
   if (const double clip = train_.real("clip"); clip > 0) {
@@ -58,4 +58,4 @@ double Optimiser::update(std::int64_t step) {
   return norm;
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

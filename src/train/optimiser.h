@@ -6,7 +6,7 @@
 #include "core/schema.h"
 #include "train/parameters.h"
 
-namespace mneme {
+namespace mneme::train {
 
 // Step s (from 0) of n: linear warm-up over the first warmup * n steps, then cosine or linear to zero, or
 // constant. Never above the peak; the first step is not zero.
@@ -27,4 +27,4 @@ class Optimiser {
   const Options& train_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

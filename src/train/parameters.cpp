@@ -2,7 +2,7 @@
 
 #include "core/hash.h"
 
-namespace mneme {
+namespace mneme::train {
 
 FlatParameters::FlatParameters(torch::nn::Module& model) {
   std::int64_t total = 0;
@@ -33,4 +33,4 @@ std::string FlatParameters::hash() const {
   return hash.hex();
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "mixers/torch.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::train {
 
 class FlatParameters {
  public:
@@ -35,4 +35,4 @@ class FlatParameters {
   std::vector<Segment> segments_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

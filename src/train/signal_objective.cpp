@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mixers/profile.h"
+#include "ops/profile.h"
 #include "tasks/phase_tests.h"
 #include "train/objective.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 struct SignalBatch {
@@ -15,7 +15,7 @@ struct SignalBatch {
 // Binary cross entropy or squared error on every step; an output counts as on from 0.5.
 class SignalObjective : public Objective {
  public:
-  SignalObjective(const RunConfig& run, const Task& task, SequenceModel& model)
+  SignalObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model)
       : run_(run), task_(task), model_(model), squared_(run.train.text("signal_loss") == "mse") {}
 
   BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
@@ -24,8 +24,9 @@ class SignalObjective : public Objective {
     const double steps = static_cast<double>(indices.size()) * static_cast<double>(run_.shape.length);
     double loss_sum = 0, right = 0;
     for (std::size_t first = 0, i = 0; first < indices.size(); first += micro, ++i) {
-      const SignalBatch batch = make(Split::train, indices.subspan(first, std::min(micro, indices.size() - first)));
-      Pass pass = Pass::training(dropout, step, i);
+      const SignalBatch batch =
+          make(tasks::Split::train, indices.subspan(first, std::min(micro, indices.size() - first)));
+      nn::Pass pass = nn::Pass::training(dropout, step, i);
       const torch::Tensor output = model_.signal(batch.input, pass);
       const torch::Tensor loss = summed_loss(output, batch.targets);
       (loss / steps).backward();
@@ -35,16 +36,16 @@ class SignalObjective : public Objective {
     return {loss_sum / steps, right / steps};
   }
 
-  Scores evaluate(Split split, std::int64_t examples, const EvaluationTick& tick) override {
+  Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick) override {
     const torch::NoGradGuard guard;
     const std::int64_t micro = run_.train.integer("micro_batch");
     double loss = 0, right = 0, exact = 0;
-    OffsetScore offsets;
+    tasks::OffsetScore offsets;
     for (std::int64_t first = 0; first < examples; first += micro) {
       std::vector<std::uint64_t> indices(static_cast<std::size_t>(std::min(micro, examples - first)));
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
       const SignalBatch batch = make(split, indices);
-      Pass pass = Pass::evaluation();
+      nn::Pass pass = nn::Pass::evaluation();
       const torch::Tensor raw = model_.signal(batch.input, pass).contiguous();
       loss += summed_loss(raw, batch.targets).item<double>();
       const torch::Tensor hits = correct(raw, batch.targets);
@@ -58,9 +59,9 @@ class SignalObjective : public Objective {
   }
 
  private:
-  SignalBatch make(Split split, std::span<const std::uint64_t> indices) const {
-    const Part part("data");
-    const ExampleSource source(task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split);
+  SignalBatch make(tasks::Split split, std::span<const std::uint64_t> indices) const {
+    const ops::Part part("data");
+    const tasks::ExampleSource source(task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split);
     const std::int64_t B = static_cast<std::int64_t>(indices.size()), L = run_.shape.length;
     SignalBatch batch{torch::empty({B, L}), torch::empty({B, L})};
     for (std::int64_t b = 0; b < B; ++b)
@@ -74,7 +75,7 @@ class SignalObjective : public Objective {
   }
 
   torch::Tensor summed_loss(const torch::Tensor& output, const torch::Tensor& targets) const {
-    const Part part("head");
+    const ops::Part part("head");
     if (squared_) return torch::mse_loss(output, targets, torch::Reduction::Sum);
     return torch::binary_cross_entropy_with_logits(output, targets, {}, {}, torch::Reduction::Sum);
   }
@@ -84,25 +85,26 @@ class SignalObjective : public Objective {
     return (output >= (squared_ ? 0.5 : 0.0)) == (targets >= 0.5);
   }
 
-  static void add_offsets(OffsetScore& offsets, const SignalBatch& batch, const torch::Tensor& outputs) {
+  static void add_offsets(tasks::OffsetScore& offsets, const SignalBatch& batch, const torch::Tensor& outputs) {
     for (std::int64_t b = 0; b < outputs.size(0); ++b)
       offsets.add(row(batch.input, b), row(batch.targets, b), row(outputs, b));
   }
 
-  const RunConfig& run_;
-  const Task& task_;
-  SequenceModel& model_;
+  const config::RunConfig& run_;
+  const tasks::Task& task_;
+  models::SequenceModel& model_;
   bool squared_;
 };
 
 }  // namespace
 
-torch::Tensor signal_output(const RunConfig& run, const torch::Tensor& raw) {
+torch::Tensor signal_output(const config::RunConfig& run, const torch::Tensor& raw) {
   return run.train.text("signal_loss") == "mse" ? raw : torch::sigmoid(raw);
 }
 
-std::unique_ptr<Objective> make_signal_objective(const RunConfig& run, const Task& task, SequenceModel& model) {
+std::unique_ptr<Objective> make_signal_objective(const config::RunConfig& run, const tasks::Task& task,
+                                                 models::SequenceModel& model) {
   return std::make_unique<SignalObjective>(run, task, model);
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

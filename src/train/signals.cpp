@@ -4,16 +4,17 @@
 
 #include <cmath>
 
-#include "catalog/test_config.h"
+#include "config/test_config.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 constexpr std::int64_t kPhaseExamples = 200;
 
-std::vector<float> outputs_of(const RunConfig& run, SequenceModel& model, const std::vector<float>& input) {
+std::vector<float> outputs_of(const config::RunConfig& run, models::SequenceModel& model,
+                              const std::vector<float>& input) {
   const torch::NoGradGuard guard;
-  Pass pass = Pass::evaluation();
+  nn::Pass pass = nn::Pass::evaluation();
   const torch::Tensor raw = model.signal(torch::tensor(input).unsqueeze(0), pass);
   const torch::Tensor output = signal_output(run, raw).contiguous();
   return {output.data_ptr<float>(), output.data_ptr<float>() + output.numel()};
@@ -26,7 +27,8 @@ Json rounded(const std::vector<float>& values) {
   return list;
 }
 
-Json trace(const RunConfig& run, SequenceModel& model, const std::string& name, const SignalPair& signal) {
+Json trace(const config::RunConfig& run, models::SequenceModel& model, const std::string& name,
+           const tasks::SignalPair& signal) {
   return {{"name", name},
           {"input", rounded(signal.input)},
           {"target", rounded(signal.targets)},
@@ -35,26 +37,28 @@ Json trace(const RunConfig& run, SequenceModel& model, const std::string& name, 
 
 }  // namespace
 
-Json phase_results(const RunConfig& run, SequenceModel& model, Objective& objective, const EvaluationTick& tick) {
-  const double offset = objective.evaluate(Split::test, kPhaseExamples, tick).extra.at("offset");
-  Json results = {{"offset", offset}, {"offset_passed", offset >= OffsetScore::kEnough}};
-  for (const PhaseTest& test : phase_tests(timing_of(run.task)))
+Json phase_results(const config::RunConfig& run, models::SequenceModel& model, Objective& objective,
+                   const EvaluationTick& tick) {
+  const double offset = objective.evaluate(tasks::Split::test, kPhaseExamples, tick).extra.at("offset");
+  Json results = {{"offset", offset}, {"offset_passed", offset >= tasks::OffsetScore::kEnough}};
+  for (const tasks::PhaseTest& test : tasks::phase_tests(config::timing_of(run.task)))
     results[test.name] = test.passes(outputs_of(run, model, test.signal.input));
   return results;
 }
 
-Json traces(const RunConfig& run, const Task& task, SequenceModel& model) {
+Json traces(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model) {
   Json signals = Json::array();
-  const ExampleSource source(task, static_cast<std::uint64_t>(run.train.integer("data_seed")), Split::test);
+  const tasks::ExampleSource source(task, static_cast<std::uint64_t>(run.train.integer("data_seed")),
+                                    tasks::Split::test);
   for (std::int64_t i = 0; i < run.test.integer("traces"); ++i) {
-    Example example(run.shape);
+    tasks::Example example(run.shape);
     source.write(static_cast<std::uint64_t>(i), example.view());
     signals.push_back(trace(run, model, fmt::format("test {}", i), {example.signal, example.targets}));
   }
   if (run.test.flag("phases"))
-    for (const PhaseTest& test : phase_tests(timing_of(run.task)))
+    for (const tasks::PhaseTest& test : tasks::phase_tests(config::timing_of(run.task)))
       signals.push_back(trace(run, model, test.name, test.signal));
   return {{"signals", signals}};
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -5,17 +5,17 @@
 #include "train/loss_head.h"
 #include "train/objective.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 // Cross entropy on the asked positions.
 class TokenObjective : public Objective {
  public:
-  TokenObjective(const RunConfig& run, const Task& task, SequenceModel& model)
+  TokenObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model)
       : run_(run), task_(task), model_(model) {}
 
   BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
-    const ExampleSource source = source_of(Split::train);
+    const tasks::ExampleSource source = source_of(tasks::Split::train);
     // The loss is a mean over the whole batch, so all answers are counted before the first backward pass.
     std::vector<Batch> batches;
     std::size_t asked = 0;
@@ -30,7 +30,7 @@ class TokenObjective : public Objective {
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const Batch& batch = batches[i];
       if (batch.answers.empty()) continue;
-      Pass pass = Pass::training(dropout, step, i);
+      nn::Pass pass = nn::Pass::training(dropout, step, i);
       const torch::Tensor rows = asked_rows(batch, pass);  // [asked, D]
       torch::Tensor rows_gradient;
       const HeadResult result = train_head(rows.detach(), model_.output_matrix(), model_.output_bias(), batch.answers,
@@ -43,16 +43,16 @@ class TokenObjective : public Objective {
     return {loss / questions, static_cast<double>(correct) / questions};
   }
 
-  Scores evaluate(Split split, std::int64_t examples, const EvaluationTick& tick) override {
+  Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick) override {
     const torch::NoGradGuard guard;
-    const ExampleSource source = source_of(split);
+    const tasks::ExampleSource source = source_of(split);
     double loss = 0;
     std::int64_t asked = 0, correct = 0, exact = 0;
     for (std::int64_t first = 0; first < examples; first += static_cast<std::int64_t>(micro())) {
       std::vector<std::uint64_t> indices(std::min(micro(), static_cast<std::size_t>(examples - first)));
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
       const Batch batch = make_batch(source, run_.shape, indices);
-      Pass pass = Pass::evaluation();
+      nn::Pass pass = nn::Pass::evaluation();
       const HeadResult result =
           evaluate_head(asked_rows(batch, pass), model_.output_matrix(), model_.output_bias(), batch.answers);
       loss += result.loss_sum;
@@ -72,24 +72,25 @@ class TokenObjective : public Objective {
   }
 
  private:
-  ExampleSource source_of(Split split) const {
+  tasks::ExampleSource source_of(tasks::Split split) const {
     return {task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split};
   }
   std::size_t micro() const { return static_cast<std::size_t>(run_.train.integer("micro_batch")); }
 
-  torch::Tensor asked_rows(const Batch& batch, Pass& pass) {
+  torch::Tensor asked_rows(const Batch& batch, nn::Pass& pass) {
     return model_.hidden_rows(batch.tokens, torch::tensor(batch.asked), pass);
   }
 
-  const RunConfig& run_;
-  const Task& task_;
-  SequenceModel& model_;
+  const config::RunConfig& run_;
+  const tasks::Task& task_;
+  models::SequenceModel& model_;
 };
 
 }  // namespace
 
-std::unique_ptr<Objective> make_token_objective(const RunConfig& run, const Task& task, SequenceModel& model) {
+std::unique_ptr<Objective> make_token_objective(const config::RunConfig& run, const tasks::Task& task,
+                                                models::SequenceModel& model) {
   return std::make_unique<TokenObjective>(run, task, model);
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

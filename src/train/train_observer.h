@@ -5,7 +5,7 @@
 
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::train {
 
 struct Progress {
   std::int64_t step = 0;
@@ -28,4 +28,4 @@ class TrainObserver {
   virtual bool wants_stop() = 0;
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

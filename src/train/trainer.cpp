@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "mixers/profile.h"
 #include "models/initialise.h"
+#include "ops/profile.h"
 #include "train/generalisation.h"
 #include "train/signals.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 std::uint64_t seed_of(const Options& train, const char* name) {
@@ -20,19 +20,19 @@ std::uint64_t seed_of(const Options& train, const char* name) {
 
 }  // namespace
 
-Trainer::Trainer(const RunConfig& run)
+Trainer::Trainer(const config::RunConfig& run)
     : run_(run),
       task_(run.task_entry->build(run.task)),
-      model_(build_model(run)),
+      model_(models::build_model(run)),
       order_(run.train.integer("examples"), run.train.integer("batch"), seed_of(run.train, "order_seed")) {
-  initialise(*model_, run, Draw(seed_of(run.train, "init_seed")));
+  models::initialise(*model_, run, nn::Draw(seed_of(run.train, "init_seed")));
   parameters_ = std::make_unique<FlatParameters>(*model_);
   optimiser_ = std::make_unique<Optimiser>(*parameters_, run.train);
   objective_ = make_objective(run, *task_, *model_);
 }
 
 void Trainer::clear_gradients() {
-  const Part part("optimiser");
+  const ops::Part part("optimiser");
   parameters_->gradients.zero_();
 }
 
@@ -88,8 +88,8 @@ std::string Trainer::verdict() const {
 }
 
 bool Trainer::evaluate_validation(TrainObserver& observer) {
-  const Scores scores =
-      objective_->evaluate(Split::validation, run_.train.integer("eval_examples"), [&] { observer.on_evaluating(); });
+  const Scores scores = objective_->evaluate(tasks::Split::validation, run_.train.integer("eval_examples"),
+                                             [&] { observer.on_evaluating(); });
   if (!std::isfinite(scores.loss)) return false;
   position_.validation = scores.json();
   if (scores.accuracy > position_.best_accuracy) {
@@ -123,7 +123,7 @@ TrainResult Trainer::finish_tested(std::string reason, TrainObserver& observer) 
   };
   try {
     TrainResult result = finish(Outcome::done, std::move(reason));
-    result.values["test"] = objective_->evaluate(Split::test, run_.train.integer("test_examples"), tick).json();
+    result.values["test"] = objective_->evaluate(tasks::Split::test, run_.train.integer("test_examples"), tick).json();
     if (!run_.test.text("along").empty()) result.values["generalisation"] = generalisation(run_, *model_, tick);
     if (run_.test.flag("phases")) result.values["phases"] = phase_results(run_, *model_, *objective_, tick);
     if (run_.test.integer("traces") > 0) result.traces = traces(run_, *task_, *model_);
@@ -135,4 +135,4 @@ TrainResult Trainer::finish_tested(std::string reason, TrainObserver& observer) 
   }
 }
 
-}  // namespace mneme
+}  // namespace mneme::train

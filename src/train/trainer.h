@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "core/files.h"
 #include "core/json.h"
 #include "models/sequence_model.h"
@@ -17,7 +17,7 @@
 #include "train/parameters.h"
 #include "train/train_observer.h"
 
-namespace mneme {
+namespace mneme::train {
 
 enum class Outcome { done, diverged, interrupted };
 
@@ -30,7 +30,7 @@ struct TrainResult {
 
 class Trainer {
  public:
-  explicit Trainer(const RunConfig& run);
+  explicit Trainer(const config::RunConfig& run);
 
   // Goes on from a checkpoint of the same run; throws Error(data) if it is damaged or of another run.
   void restore(const Path& checkpoint);
@@ -48,7 +48,7 @@ class Trainer {
   std::int64_t position() const { return position_.step; }
   // Every evaluation so far, {"step", "values"} each: those of an earlier process come from its checkpoint.
   const Json& metrics() const { return position_.metrics; }
-  SequenceModel& model() { return *model_; }
+  models::SequenceModel& model() { return *model_; }
   const FlatParameters& parameters() const { return *parameters_; }
 
  private:
@@ -75,9 +75,9 @@ class Trainer {
   // The outcome done, with every test of the final weights; interrupted if the observer wants to leave meanwhile.
   TrainResult finish_tested(std::string reason, TrainObserver& observer);
 
-  const RunConfig& run_;
-  std::unique_ptr<Task> task_;
-  std::shared_ptr<SequenceModel> model_;
+  const config::RunConfig& run_;
+  std::unique_ptr<tasks::Task> task_;
+  std::shared_ptr<models::SequenceModel> model_;
   std::unique_ptr<FlatParameters> parameters_;
   std::unique_ptr<Optimiser> optimiser_;
   ExampleOrder order_;
@@ -85,4 +85,4 @@ class Trainer {
   Position position_;
 };
 
-}  // namespace mneme
+}  // namespace mneme::train

@@ -7,19 +7,19 @@
 #include "core/error.h"
 #include "core/safetensors.h"
 #include "core/timing.h"
-#include "mixers/holder.h"
+#include "measure/sgemm.h"
 #include "mixers/mixer.h"
 #include "models/initialise.h"
-#include "train/sgemm.h"
+#include "nn/holder.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 struct Workload {
-  const MixerEntry& entry;
-  MixerContext context;
+  const catalog::MixerEntry& entry;
+  catalog::MixerContext context;
   Options options;
   std::int64_t batch;
 };
@@ -28,11 +28,11 @@ struct Workload {
 class MixerUnderTest {
  public:
   explicit MixerUnderTest(const Workload& work)
-      : work_(work), mixer_(build_mixer(work.entry, work.context, work.options)) {
-    const Draw draw(0);
+      : work_(work), mixer_(mixers::build_mixer(work.entry, work.context, work.options)) {
+    const nn::Draw draw(0);
     // initialise() walks the children of a model.
-    Holder<Mixer> model("mixer", mixer_);
-    initialise(model, {.scheme = "torch"}, draw);
+    nn::Holder<mixers::Mixer> model("mixer", mixer_);
+    models::initialise(model, {.scheme = "torch"}, draw);
     x_ = torch::empty({work.batch, work.context.length, work.context.width});
     draw.normal(x_, "input", 1.0);
     x_.requires_grad_(true);
@@ -41,7 +41,7 @@ class MixerUnderTest {
   }
 
   torch::Tensor forward() {
-    Pass pass = Pass::training(0, 0, 0);
+    nn::Pass pass = nn::Pass::training(0, 0, 0);
     return mixer_->forward(x_, pass);
   }
 
@@ -80,7 +80,7 @@ class MixerUnderTest {
   }
 
   Workload work_;
-  MixerPointer mixer_;
+  mixers::MixerPointer mixer_;
   torch::Tensor x_, dy_;
 };
 
@@ -95,7 +95,7 @@ Json measure(const Workload& work, double seconds, const std::string& case_file)
           {"tokens_per_second", batch * static_cast<double>(work.context.length) / step},
           // Backward is twice the work of forward.
           {"useful_flops", 3.0 * batch * work.entry.flops(work.context, work.options) / step},
-          {"peak_bytes", peak_tensor_memory([&] { mixer.step(); })}};
+          {"peak_bytes", check::peak_tensor_memory([&] { mixer.step(); })}};
 }
 
 std::vector<double> column(const Json& rows, const char* key) {
@@ -107,7 +107,7 @@ std::vector<double> column(const Json& rows, const char* key) {
 }  // namespace
 
 void carry_out_bench_mixer(const Json& request) {
-  const MixerEntry& entry = find_mixer(request.at("mixer").get<std::string>(), "mixer");
+  const catalog::MixerEntry& entry = catalog::find_mixer(request.at("mixer").get<std::string>(), "mixer");
   const ConfigValue table = config_from_json(request.value("options", Json::object()), "options");
   const Options options = resolve(entry.options, &table, entry.name);
   const auto width = request.at("width").get<std::int64_t>(), batch = request.at("batch").get<std::int64_t>();
@@ -115,12 +115,12 @@ void carry_out_bench_mixer(const Json& request) {
 
   Json rows = Json::array();
   for (const auto length : request.at("lengths").get<std::vector<std::int64_t>>()) {
-    const MixerContext context{width, length, 0, 1};
+    const catalog::MixerContext context{width, length, 0, 1};
     entry.validate(context, options);
     rows.push_back(
         measure({entry, context, options, batch}, request.value("seconds", 3.0), rows.empty() ? case_file : ""));
   }
-  const double square = sgemm_rate(GemmShape{1024, 1024, 1024}, 0.5);
+  const double square = measure::sgemm_rate(measure::GemmShape{1024, 1024, 1024}, 0.5);
   for (Json& row : rows) row["mfu_square"] = row["useful_flops"].get<double>() / square;
   Json result = {
       {"mixer", entry.name}, {"family", entry.family}, {"options", options.values()},  {"width", width},
@@ -133,4 +133,4 @@ void carry_out_bench_mixer(const Json& request) {
   send_event("measured", {{"result", result}});
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

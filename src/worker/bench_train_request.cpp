@@ -6,17 +6,17 @@
 #include <span>
 #include <vector>
 
-#include "catalog/run_config.h"
 #include "check/tensor_memory.h"
+#include "config/run_config.h"
 #include "core/timing.h"
-#include "train/sgemm.h"
+#include "measure/sgemm.h"
+#include "measure/step_parts.h"
 #include "train/trainer.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
-#include "worker/step_parts.h"
 #include "worker/training_case.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 constexpr std::size_t kProfiledSteps = 3;
@@ -31,8 +31,8 @@ struct Turn {
   double square = 0, shapes = 0;  // sgemm
 };
 
-std::vector<ProfileCell> profile_steps(Trainer& trainer) {
-  const Profile profile;
+std::vector<ops::ProfileCell> profile_steps(train::Trainer& trainer) {
+  const ops::Profile profile;
   for (std::size_t step = 0; step < kProfiledSteps; ++step) trainer.step();
   return profile.cells();
 }
@@ -44,13 +44,14 @@ std::int64_t most_resident_bytes() {
 }
 
 // A model without a matrix multiplication of libtorch is compared with one of its own width.
-std::vector<GemmUse> compared_gemms(std::vector<GemmUse> uses, const RunConfig& run) {
+std::vector<measure::GemmUse> compared_gemms(std::vector<measure::GemmUse> uses, const config::RunConfig& run) {
   const std::int64_t D = run.model.integer("width");
-  if (uses.empty()) uses.push_back({GemmShape{run.train.integer("micro_batch") * run.shape.length, D, D}, 1.0});
+  if (uses.empty())
+    uses.push_back({measure::GemmShape{run.train.integer("micro_batch") * run.shape.length, D, D}, 1.0});
   return uses;
 }
 
-Turn take_turn(Trainer& trainer, double seconds, std::span<const GemmUse> gemms) {
+Turn take_turn(train::Trainer& trainer, double seconds, std::span<const measure::GemmUse> gemms) {
   Turn turn;
   const double start = now(Clock::wall);
   do {
@@ -59,8 +60,8 @@ Turn take_turn(Trainer& trainer, double seconds, std::span<const GemmUse> gemms)
     turn.wall.push_back(now(Clock::wall) - wall);
     turn.thread.push_back(now(Clock::thread) - thread);
   } while (now(Clock::wall) - start < seconds);
-  turn.square = sgemm_rate(GemmShape{1024, 1024, 1024}, 0.2);
-  turn.shapes = sgemm_rate(gemms, 0.03);
+  turn.square = measure::sgemm_rate(measure::GemmShape{1024, 1024, 1024}, 0.2);
+  turn.shapes = measure::sgemm_rate(gemms, 0.03);
   return turn;
 }
 
@@ -78,9 +79,9 @@ double median_step(std::span<const Turn> turns, std::vector<double> Turn::*clock
   return median(values);
 }
 
-Json gemm_json(const std::vector<GemmUse>& uses) {
+Json gemm_json(const std::vector<measure::GemmUse>& uses) {
   Json list = Json::array();
-  for (const GemmUse& use : uses)
+  for (const measure::GemmUse& use : uses)
     list.push_back({{"m", use.shape.m}, {"k", use.shape.k}, {"n", use.shape.n}, {"flop", use.flops}});
   return list;
 }
@@ -88,11 +89,12 @@ Json gemm_json(const std::vector<GemmUse>& uses) {
 }  // namespace
 
 void carry_out_bench_train(const Json& request) {
-  const RunConfig run = resolve_run(config_from_json(request.at("config"), "request"));
-  Trainer trainer(run);
+  const config::RunConfig run = config::resolve_run(config_from_json(request.at("config"), "request"));
+  train::Trainer trainer(run);
   if (const std::string file = request.value("case", ""); !file.empty()) save_training_case(file, trainer, run);
   // The first step touches its memory for the first time, and is not measured.
-  const std::vector<GemmUse> gemms = gemms_of([&] { trainer.step(); }), compared = compared_gemms(gemms, run);
+  const std::vector<measure::GemmUse> gemms = measure::gemms_of([&] { trainer.step(); }),
+                                      compared = compared_gemms(gemms, run);
   std::vector<Turn> turns;
   std::size_t steps = 0;
   for (int i = 0; i < kTurns; ++i) {
@@ -100,9 +102,9 @@ void carry_out_bench_train(const Json& request) {
     steps += turns.back().wall.size();
   }
   const double step = median_step(turns, &Turn::wall), thread_step = median_step(turns, &Turn::thread);
-  const std::int64_t tensors = peak_tensor_memory([&] { trainer.step(); });
+  const std::int64_t tensors = check::peak_tensor_memory([&] { trainer.step(); });
   const std::int64_t resident = most_resident_bytes();
-  const std::vector<ProfileCell> cells = profile_steps(trainer);
+  const std::vector<ops::ProfileCell> cells = profile_steps(trainer);
 
   const auto batch = static_cast<double>(run.train.integer("batch"));
   // Backward is twice the work of forward.
@@ -125,10 +127,10 @@ void carry_out_bench_train(const Json& request) {
                  {"gemms", gemm_json(gemms)},
                  {"tensor_bytes", tensors},
                  {"resident_bytes", resident},
-                 {"parts", step_parts(cells, kProfiledSteps, run)},
+                 {"parts", measure::step_parts(cells, kProfiledSteps, run)},
                  {"fingerprint", fingerprint()}};
-  if (request.value("profile", false)) result["operations"] = step_operations(cells, kProfiledSteps);
+  if (request.value("profile", false)) result["operations"] = measure::step_operations(cells, kProfiledSteps);
   send_event("measured", {{"result", std::move(result)}});
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -3,8 +3,8 @@
 
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 void carry_out_bench_train(const Json& request);
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -4,13 +4,13 @@
 #include "worker/events.h"
 #include "worker/stop.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
-const char* word(Finding::Verdict verdict) {
+const char* word(check::Finding::Verdict verdict) {
   switch (verdict) {
-    case Finding::Verdict::passed: return "passed";
-    case Finding::Verdict::failed: return "failed";
+    case check::Finding::Verdict::passed: return "passed";
+    case check::Finding::Verdict::failed: return "failed";
     default: return "not_applicable";
   }
 }
@@ -18,14 +18,14 @@ const char* word(Finding::Verdict verdict) {
 }  // namespace
 
 void carry_out_check(const Json& request) {
-  const Subject subject =
-      Subject::of_list(request.at("mixer").get<std::string>(), request.value("options", Json::object()),
-                       request.value("width", std::int64_t{16}));
-  std::vector<Check> checks = mixer_checks();
-  if (request.value("cost", true)) checks.push_back(cost_check());
-  for (const Check& check : checks) {
+  const check::Subject subject =
+      check::Subject::of_list(request.at("mixer").get<std::string>(), request.value("options", Json::object()),
+                              request.value("width", std::int64_t{16}));
+  std::vector<check::Check> checks = check::mixer_checks();
+  if (request.value("cost", true)) checks.push_back(check::cost_check());
+  for (const check::Check& check : checks) {
     if (stop_requested()) return;
-    const Finding finding = run_check(check, subject);
+    const check::Finding finding = check::run_check(check, subject);
     send_event("checked", {{"check", check.name},
                            {"promise", check.promise},
                            {"verdict", word(finding.verdict)},
@@ -34,4 +34,4 @@ void carry_out_check(const Json& request) {
   send_event("finished");
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-namespace mneme {
+namespace mneme::worker {
 
 void send_event(const char* event, Json fields) {
   fields["event"] = event;
@@ -12,4 +12,4 @@ void send_event(const char* event, Json fields) {
   std::fflush(stdout);
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -3,8 +3,8 @@
 
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 void send_event(const char* event, Json fields = Json::object());
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <string>
 
-#include "kernels/blas_core.h"
-#include "kernels/dispatch.h"
+#include "kernels/simd/blas_core.h"
+#include "kernels/simd/dispatch.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 // libtorch prints "CPU capability usage: AVX2" among its settings; there is no function for it in 1.13.
@@ -38,4 +38,4 @@ Json fingerprint() {
           {"threads", at::get_num_threads()}};
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -3,8 +3,8 @@
 
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 Json fingerprint();
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -9,7 +9,7 @@
 #include "core/safetensors.h"
 #include "tasks/task.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 // The references write null for "not given".
@@ -27,7 +27,7 @@ Json without_nulls(const Json& value) {
 }
 
 // Keys that say where a mixer stands are taken out of the config; all others are its options.
-MixerContext take_context(Json& config, MixerContext context) {
+catalog::MixerContext take_context(Json& config, catalog::MixerContext context) {
   const auto take = [&](const char* key, std::int64_t& value) {
     if (!config.contains(key)) return;
     value = config.at(key).get<std::int64_t>();
@@ -43,33 +43,33 @@ MixerContext take_context(Json& config, MixerContext context) {
   return context;
 }
 
-const MixerEntry& find_any(const std::string& name) {
-  for (const MixerEntry& entry : state_mixer_catalog())
+const catalog::MixerEntry& find_any(const std::string& name) {
+  for (const catalog::MixerEntry& entry : catalog::state_mixer_catalog())
     if (entry.name == name) return entry;
-  return find_mixer(name, "golden case");
+  return catalog::find_mixer(name, "golden case");
 }
 
-MixerPointer build(const std::string& name, const Json& options, const MixerContext& context) {
-  const MixerEntry& entry = find_any(name);
+mixers::MixerPointer build(const std::string& name, const Json& options, const catalog::MixerContext& context) {
+  const catalog::MixerEntry& entry = find_any(name);
   const ConfigValue table = config_from_json(options, "config of the golden case");
-  return build_mixer(entry, context, resolve(entry.options, &table, name));
+  return mixers::build_mixer(entry, context, resolve(entry.options, &table, name));
 }
 
 // {"name": ..., options...}
-MixerPointer build_named(Json description, MixerContext context) {
+mixers::MixerPointer build_named(Json description, catalog::MixerContext context) {
   const auto name = description.at("name").get<std::string>();
   context = take_context(description, context);
   return build(name, description, context);
 }
 
 // Zoology's Hybrid holds each layer's mixer under one more name.
-class Hybrid : public Mixer {
+class Hybrid : public mixers::Mixer {
  public:
-  explicit Hybrid(MixerPointer mixer) : mixer_(register_module("mixer", std::move(mixer))) {}
-  torch::Tensor forward(const torch::Tensor& x, Pass& pass) override { return mixer_->forward(x, pass); }
+  explicit Hybrid(mixers::MixerPointer mixer) : mixer_(register_module("mixer", std::move(mixer))) {}
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) override { return mixer_->forward(x, pass); }
 
  private:
-  MixerPointer mixer_;
+  mixers::MixerPointer mixer_;
 };
 
 // The mixers that the layers take in turn: one, or those of a hybrid.
@@ -97,25 +97,26 @@ Options stack_options(const Json& config, const std::string& kind) {
   return resolve(schema, &table, kind, {"sequence_mixer", "state_mixer"});
 }
 
-std::shared_ptr<Backbone> build_backbone(const Json& config, const Options& stack, std::int64_t length) {
+std::shared_ptr<models::Backbone> build_backbone(const Json& config, const Options& stack, std::int64_t length) {
   const std::int64_t width = stack.integer("d_model"), layers = stack.integer("n_layers");
   const std::vector<Json> mixers = mixers_in_turn(config.at("sequence_mixer"));
   const bool hybrid = config.at("sequence_mixer").at("name") == "hybrid";
-  std::vector<std::shared_ptr<Block>> blocks;
+  std::vector<std::shared_ptr<models::Block>> blocks;
   std::map<std::string, std::int64_t> built;
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const Json& description = mixers[static_cast<std::size_t>(layer) % mixers.size()];
-    const MixerContext context{width, length, layer, layers, built[description.at("name").get<std::string>()]++};
-    BlockParts parts;
+    const catalog::MixerContext context{width, length, layer, layers,
+                                        built[description.at("name").get<std::string>()]++};
+    models::BlockParts parts;
     parts.width = width;
     parts.sequence = build_named(description, context);
     if (hybrid) parts.sequence = std::make_shared<Hybrid>(std::move(parts.sequence));
     parts.state = build_named(config.at("state_mixer"), context);
-    blocks.push_back(make_block("zoology", std::move(parts)));
+    blocks.push_back(models::make_block("zoology", std::move(parts)));
   }
-  BackboneOptions options;
+  models::BackboneOptions options;
   options.final_eps = stack.real("layer_norm_epsilon");
-  return std::make_shared<Backbone>(width, std::move(blocks), options);
+  return std::make_shared<models::Backbone>(width, std::move(blocks), options);
 }
 
 template <class Forward>
@@ -130,20 +131,20 @@ GoldenModel language_model_case(const GoldenCase& golden) {
   const Options stack = stack_options(golden.config, "lm");
   const std::int64_t width = stack.integer("d_model"), multiple = stack.integer("pad_vocab_size_multiple");
   const std::int64_t vocab = (stack.integer("vocab_size") + multiple - 1) / multiple * multiple;
-  EmbeddingShape shape;
+  models::EmbeddingShape shape;
   shape.vocab = vocab;
   shape.width = width;
   shape.max_positions = stack.integer("max_position_embeddings");
   if (shape.max_positions > 0) shape.positions = "learned";
   auto backbone = build_backbone(golden.config, stack, golden.at("input_ids").size(1));
-  auto model = std::make_shared<SequenceModel>(std::make_shared<Embeddings>(shape), std::move(backbone),
-                                               HeadShape{width, vocab, true, false});
+  auto model = std::make_shared<models::SequenceModel>(std::make_shared<models::Embeddings>(shape), std::move(backbone),
+                                                       models::HeadShape{width, vocab, true, false});
   return {model, [model, vocab](const GoldenCase& file) -> std::map<std::string, torch::Tensor> {
-            Pass pass = Pass::evaluation();
+            nn::Pass pass = nn::Pass::evaluation();
             const torch::Tensor logits = model->logits(file.at("input_ids").to(torch::kInt32), pass);
             const torch::Tensor targets = file.at("targets").to(torch::kInt64).flatten();
-            const torch::Tensor loss =
-                torch::cross_entropy_loss(logits.view({-1, vocab}), targets, {}, torch::Reduction::Mean, kNotAsked);
+            const torch::Tensor loss = torch::cross_entropy_loss(logits.view({-1, vocab}), targets, {},
+                                                                 torch::Reduction::Mean, tasks::kNotAsked);
             loss.backward();
             return {{"output", logits.detach()}, {"loss", loss.detach().reshape({1})}};
           }};
@@ -185,23 +186,23 @@ GoldenModel build_golden_model(const GoldenCase& golden) {
     auto backbone = build_backbone(golden.config, stack_options(golden.config, "backbone"), length);
     return {backbone, [backbone](const GoldenCase& file) {
               return differentiate(file, [&](const torch::Tensor& x) {
-                Pass pass = Pass::evaluation();
-                Walk walk(pass);
+                nn::Pass pass = nn::Pass::evaluation();
+                models::Walk walk(pass);
                 return backbone->forward(x, walk);
               });
             }};
   }
   Json options = golden.config;
-  MixerContext context = take_context(options, {.length = length});
+  catalog::MixerContext context = take_context(options, {.length = length});
   context.earlier = context.layer;
-  const MixerPointer mixer = build(golden.mixer, options, context);
+  const mixers::MixerPointer mixer = build(golden.mixer, options, context);
   return {mixer, [mixer](const GoldenCase& file) {
             return differentiate(file, [&](const torch::Tensor& x) {
-              Pass pass = Pass::evaluation();
+              nn::Pass pass = nn::Pass::evaluation();
               if (file.has("v_first")) pass.first_values = file.at("v_first");
               return mixer->forward(x, pass);
             });
           }};
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -7,11 +7,11 @@
 
 #include "core/files.h"
 #include "core/json.h"
-#include "mixers/torch.h"
 #include "models/backbone.h"
 #include "models/sequence_model.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 struct GoldenCase {
   std::string mixer;
@@ -35,4 +35,4 @@ struct GoldenModel {
 
 GoldenModel build_golden_model(const GoldenCase& golden);
 
-}  // namespace mneme
+}  // namespace mneme::worker

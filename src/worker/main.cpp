@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
-#include "kernels/blas_core.h"
+#include "kernels/simd/blas_core.h"
 #include "worker/bench_mixer_request.h"
 #include "worker/bench_train_request.h"
 #include "worker/check_request.h"
@@ -23,7 +23,7 @@
 #include "worker/stop.h"
 #include "worker/verify_request.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 constexpr const char* kOutOfMemory = "out of memory";
@@ -100,7 +100,7 @@ int serve() {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::worker
 
 int main(int argc, char** argv) {
   if (argc > 1) {
@@ -114,5 +114,5 @@ int main(int argc, char** argv) {
           "  echo '{\"request\":\"verify\",\"files\":[\"tests/golden/mlp-m1.safetensors\"]}' | mneme-worker");
     return version || std::string(argv[1]) == "--help" ? 0 : 2;
   }
-  return mneme::serve();
+  return mneme::worker::serve();
 }

@@ -4,25 +4,24 @@
 #include <chrono>
 #include <vector>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
+#include "core/timing.h"
 #include "train/trainer.h"
 #include "worker/events.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+using SteadyClock = std::chrono::steady_clock;
 
 // The fastest of some steps: what the machine can do when nothing else disturbs it.
-double step_seconds(const RunConfig& run, double seconds) {
-  Trainer trainer(run);
+double step_seconds(const config::RunConfig& run, double seconds) {
+  train::Trainer trainer(run);
   trainer.step();  // first touch of all memory
   double best = 1e300;
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   for (int steps = 0; steps < 3 || seconds_since(start) < seconds; ++steps) {
-    const auto before = Clock::now();
+    const auto before = SteadyClock::now();
     trainer.step();
     best = std::min(best, seconds_since(before));
   }
@@ -33,10 +32,10 @@ double step_seconds(const RunConfig& run, double seconds) {
 
 void carry_out_measure(const Json& request) {
   for (const Json& config : request.at("configs")) {
-    const RunConfig run = resolve_run(config_from_json(config, "request"));
+    const config::RunConfig run = config::resolve_run(config_from_json(config, "request"));
     send_event("step", {{"run", run.id}, {"seconds", step_seconds(run, request.value("seconds", 0.5))}});
   }
   send_event("finished");
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

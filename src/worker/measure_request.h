@@ -3,8 +3,8 @@
 
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 void carry_out_measure(const Json& request);
 
-}  // namespace mneme
+}  // namespace mneme::worker

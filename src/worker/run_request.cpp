@@ -8,8 +8,9 @@
 #include <limits>
 #include <map>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "core/error.h"
+#include "core/timing.h"
 #include "store/run_writer.h"
 #include "train/checkpoint_clock.h"
 #include "train/trainer.h"
@@ -17,24 +18,22 @@
 #include "worker/fingerprint.h"
 #include "worker/stop.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr double kProgressPeriod = 0.25;
 
 // Turns what the trainer tells into files and events.
-class Recorder : public TrainObserver {
+class Recorder : public train::TrainObserver {
  public:
   // `seconds` is what earlier processes spent on the run.
-  Recorder(const RunConfig& run, const RunWriter& writer, std::int64_t first_step, double seconds,
-           const CheckpointClock& clock)
+  Recorder(const config::RunConfig& run, const store::RunWriter& writer, std::int64_t first_step, double seconds,
+           const train::CheckpointClock& clock)
       : run_(run), writer_(writer), first_step_(first_step), earlier_(seconds), clock_(clock) {}
 
-  void on_step(const Progress& progress) override {
+  void on_step(const train::Progress& progress) override {
     spend(training_);
     last_ = progress;
     tell_progress(progress.step == run_.train.integer("steps"));
@@ -90,12 +89,12 @@ class Recorder : public TrainObserver {
   // Adds the time since the last call to an account.
   void spend(double& account) {
     account += seconds_since(mark_);
-    mark_ = Clock::now();
+    mark_ = SteadyClock::now();
   }
 
   void tell_progress(bool due) {
     if (!due && seconds_since(last_progress_) < kProgressPeriod) return;
-    last_progress_ = Clock::now();
+    last_progress_ = SteadyClock::now();
     send("progress", {{"step", last_.step},
                       {"steps", run_.train.integer("steps")},
                       {"loss", last_.loss},
@@ -109,19 +108,19 @@ class Recorder : public TrainObserver {
     return tokens / std::max(seconds_since(start_), 1e-9);
   }
 
-  const RunConfig& run_;
-  const RunWriter& writer_;
+  const config::RunConfig& run_;
+  const store::RunWriter& writer_;
   std::int64_t first_step_;
-  Progress last_{.step = first_step_};
+  train::Progress last_{.step = first_step_};
   double earlier_;
-  CheckpointClock clock_;
-  Clock::time_point start_ = Clock::now(), last_progress_, mark_ = start_;
+  train::CheckpointClock clock_;
+  SteadyClock::time_point start_ = SteadyClock::now(), last_progress_, mark_ = start_;
   double training_ = 0, evaluation_ = 0, recording_ = 0, checkpoints_ = 0;  // seconds of this process
 };
 
 // The metrics up to the checkpoint, as it remembers them; their times from the file, where they survived.
 // Returns the seconds that the run had taken by then.
-double restore_metrics(const Trainer& trainer, const RunWriter& writer) {
+double restore_metrics(const train::Trainer& trainer, const store::RunWriter& writer) {
   std::map<std::int64_t, Json> times;
   try {
     for (const Json& metric : writer.directory().metrics()) times[metric.at("step")] = metric.at("times");
@@ -140,32 +139,32 @@ double restore_metrics(const Trainer& trainer, const RunWriter& writer) {
   return seconds;
 }
 
-Json summary_of(const RunConfig& run, const TrainResult& result, const Json& times) {
+Json summary_of(const config::RunConfig& run, const train::TrainResult& result, const Json& times) {
   return {{"id", run.id},
-          {"outcome", result.outcome == Outcome::done ? "done" : "diverged"},
+          {"outcome", result.outcome == train::Outcome::done ? "done" : "diverged"},
           {"reason", result.reason},
           {"values", result.values},
           {"times", times}};
 }
 
-CheckpointClock clock_of(const Json& request, std::int64_t bytes) {
-  if (!request.contains("checkpoint_seconds")) return CheckpointClock(bytes);
-  return CheckpointClock(bytes, request["checkpoint_seconds"], std::numeric_limits<double>::infinity());
+train::CheckpointClock clock_of(const Json& request, std::int64_t bytes) {
+  if (!request.contains("checkpoint_seconds")) return train::CheckpointClock(bytes);
+  return train::CheckpointClock(bytes, request["checkpoint_seconds"], std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
 
 bool carry_out_run(const Json& request) {
-  const RunConfig run = resolve_run(config_from_json(request.at("config"), "request"));
-  const RunDirectory directory(request.at("directory").get<std::string>());
-  const RunWriter writer = RunWriter::begin(directory, run.json, request.value("attempt", std::int64_t{0}),
-                                            request.value("holder", "a worker on its own"));
+  const config::RunConfig run = config::resolve_run(config_from_json(request.at("config"), "request"));
+  const store::RunDirectory directory(request.at("directory").get<std::string>());
+  const store::RunWriter writer = store::RunWriter::begin(
+      directory, run.json, request.value("attempt", std::int64_t{0}), request.value("holder", "a worker on its own"));
   writer.remove_summary();
   writer.write_environment(fingerprint());
   for (const std::string& warning : run.warnings) writer.log("warning: " + warning);
   try {
-    Trainer trainer(run);
-    const CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(), writer.gate());
+    train::Trainer trainer(run);
+    const train::CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(), writer.gate());
     for (const std::string& note : trainer.recover(files).notes) writer.log(note);
     const double seconds = restore_metrics(trainer, writer);
     Recorder recorder(run, writer, trainer.position(), seconds, clock_of(request, trainer.checkpoint_bytes()));
@@ -173,8 +172,8 @@ bool carry_out_run(const Json& request) {
                               {"steps", run.train.integer("steps")},
                               {"parameters", trainer.parameters().size()},
                               {"warnings", run.warnings}});
-    const TrainResult result = trainer.train(files, recorder);
-    if (result.outcome == Outcome::interrupted) {
+    const train::TrainResult result = trainer.train(files, recorder);
+    if (result.outcome == train::Outcome::interrupted) {
       writer.log(fmt::format("interrupted at step {}", trainer.position()));
       recorder.send("interrupted", {{"step", trainer.position()}});
       return false;
@@ -184,7 +183,7 @@ bool carry_out_run(const Json& request) {
     writer.write_summary(summary);
     writer.log(fmt::format("{}: {}", summary["outcome"].get<std::string>(), result.reason));
     recorder.send("done", {{"summary", summary}});
-  } catch (const StaleAttempt& error) {
+  } catch (const store::StaleAttempt& error) {
     send_event("lost", {{"id", run.id}, {"message", error.what()}});
   } catch (const std::exception& error) {
     writer.log(fmt::format("failed: {}", error.what()));
@@ -193,4 +192,4 @@ bool carry_out_run(const Json& request) {
   return true;
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

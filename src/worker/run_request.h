@@ -3,9 +3,9 @@
 
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 // Sends the run's events. Returns false if it was interrupted.
 bool carry_out_run(const Json& request);
 
-}  // namespace mneme
+}  // namespace mneme::worker

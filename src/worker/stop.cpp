@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 volatile sig_atomic_t requested = 0, at_once = 0;
@@ -32,4 +32,4 @@ LeaveAtOnce::~LeaveAtOnce() { at_once = 0; }
 
 bool stop_requested() { return requested != 0; }
 
-}  // namespace mneme
+}  // namespace mneme::worker

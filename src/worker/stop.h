@@ -1,7 +1,7 @@
 // SIGTERM and SIGINT as a wish that the training loop asks for.
 #pragma once
 
-namespace mneme {
+namespace mneme::worker {
 
 // The first signal sets the wish; the second ends the process at once.
 void install_stop_signals();
@@ -16,4 +16,4 @@ class LeaveAtOnce {
   LeaveAtOnce& operator=(const LeaveAtOnce&) = delete;
 };
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/safetensors.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 template <class T>
@@ -17,19 +17,20 @@ TensorView view(const char* type, std::vector<std::int64_t> shape, const T* data
   return {type, std::move(shape), std::as_bytes(std::span(data, count))};
 }
 
-Batch first_batch(const RunConfig& run) {
+train::Batch first_batch(const config::RunConfig& run) {
   const auto seed = [&](const char* name) { return static_cast<std::uint64_t>(run.train.integer(name)); };
-  const std::unique_ptr<Task> task = run.task_entry->build(run.task);
-  ExampleOrder order(run.train.integer("examples"), run.train.integer("batch"), seed("order_seed"));
-  return make_batch(ExampleSource(*task, seed("data_seed"), Split::train), run.shape, order.indices(0));
+  const std::unique_ptr<tasks::Task> task = run.task_entry->build(run.task);
+  train::ExampleOrder order(run.train.integer("examples"), run.train.integer("batch"), seed("order_seed"));
+  return train::make_batch(tasks::ExampleSource(*task, seed("data_seed"), tasks::Split::train), run.shape,
+                           order.indices(0));
 }
 
 }  // namespace
 
-void save_training_case(const Path& path, Trainer& trainer, const RunConfig& run) {
+void save_training_case(const Path& path, train::Trainer& trainer, const config::RunConfig& run) {
   if (run.shape.is_signal()) throw Error(ErrorKind::usage, "--save-case", "got a signal task, expected one of tokens");
-  check(trainer.position() == 0, "a trainer at its first step");
-  const Batch batch = first_batch(run);
+  require(trainer.position() == 0, "a trainer at its first step");
+  const train::Batch batch = first_batch(run);
   const torch::Tensor weights = trainer.parameters().values.clone();
   const double loss = trainer.step().loss;
   const double norm = trainer.parameters().gradients.to(torch::kFloat64).norm().item<double>();
@@ -46,4 +47,4 @@ void save_training_case(const Path& path, Trainer& trainer, const RunConfig& run
       {{"config", run.json.dump()}, {"loss", fmt::format("{}", loss)}, {"gradient_norm", fmt::format("{}", norm)}});
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

@@ -8,7 +8,7 @@
 #include "worker/events.h"
 #include "worker/golden_case.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 double largest(const torch::Tensor& tensor) { return tensor.numel() == 0 ? 0.0 : tensor.abs().max().item<double>(); }
@@ -95,4 +95,4 @@ void carry_out_verify(const Json& request) {
   send_event("finished");
 }
 
-}  // namespace mneme
+}  // namespace mneme::worker

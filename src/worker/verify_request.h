@@ -6,7 +6,7 @@
 #include "core/files.h"
 #include "core/json.h"
 
-namespace mneme {
+namespace mneme::worker {
 
 struct Verification {
   bool ok = false;
@@ -23,4 +23,4 @@ Verification verify_case(const Path& path, double tolerance);
 
 void carry_out_verify(const Json& request);
 
-}  // namespace mneme
+}  // namespace mneme::worker

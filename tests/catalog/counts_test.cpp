@@ -4,7 +4,7 @@
 #include "catalog/mixer_entry.h"
 #include "core/config.h"
 
-namespace mneme {
+namespace mneme::catalog {
 namespace {
 
 struct Count {
@@ -90,4 +90,4 @@ TEST(Counts, RanksOfRwkv7AreRoundedAsInTheReference) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::catalog

@@ -9,10 +9,10 @@
 #include "mixers/attention_cases.h"
 #include "mixers/delta_cases.h"
 #include "mixers/linear_cases.h"
-#include "mixers/path.h"
 #include "mixers/recurrent_cases.h"
+#include "ops/path.h"
 
-namespace mneme {
+namespace mneme::check {
 namespace {
 
 using testing::MixerCase;
@@ -29,14 +29,15 @@ void PrintTo(const Examination& examination, std::ostream* out) {
 // Every mixer at its defaults, and the options that change its structure; below and above a vector's width.
 std::vector<Examination> examinations() {
   std::vector<MixerCase> list;
-  for (const auto* catalog : {&mixer_catalog(), &state_mixer_catalog()})
-    for (const MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
+  for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
+    for (const catalog::MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
   for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases(), testing::delta_cases(),
                              testing::linear_cases(), testing::recurrent_cases(), testing::state_space_cases()})
     list.insert(list.end(), family.begin(), family.end());
   std::vector<Examination> result;
   for (const MixerCase& mixer : list) result.push_back({mixer, 8});
-  for (const MixerEntry& entry : mixer_catalog()) result.push_back({{entry.name, Json::object()}, 24});
+  for (const catalog::MixerEntry& entry : catalog::mixer_catalog())
+    result.push_back({{entry.name, Json::object()}, 24});
   return result;
 }
 
@@ -62,9 +63,9 @@ std::string test_name(const ::testing::TestParamInfo<Examination>& info) {
 INSTANTIATE_TEST_SUITE_P(List, EveryMixer, ::testing::ValuesIn(examinations()), test_name);
 
 TEST(MixerList, CatalogAndModulesAreTheSame) {
-  std::vector<std::string> catalog, modules = buildable_mixers();
-  for (const auto* list : {&mixer_catalog(), &state_mixer_catalog()})
-    for (const MixerEntry& entry : *list) catalog.push_back(entry.name);
+  std::vector<std::string> catalog, modules = mixers::buildable_mixers();
+  for (const auto* list : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
+    for (const catalog::MixerEntry& entry : *list) catalog.push_back(entry.name);
   std::sort(catalog.begin(), catalog.end());
   std::sort(modules.begin(), modules.end());
   EXPECT_EQ(catalog, modules);
@@ -82,28 +83,28 @@ struct Scaled : torch::autograd::Function<Scaled> {
   }
 };
 
-class RunningMean : public Mixer {
+class RunningMean : public mixers::Mixer {
  public:
   RunningMean(std::int64_t width, Fault fault) : fault_(fault) {
     linear_ = register_module("linear", torch::nn::Linear(width, width));
   }
 
-  torch::Tensor forward(const torch::Tensor& x, Pass&) override {
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     torch::Tensor y = linear_->forward(x);
     const torch::Tensor count = torch::arange(1, x.size(1) + 1, x.options()).unsqueeze(-1);
     torch::Tensor mean = y.cumsum(1) / count;
     if (fault_ == Fault::looks_ahead) mean = mean + 1e-6 * y.mean(1, true);
     if (fault_ == Fault::wrong_gradient) mean = Scaled::apply(mean);
-    if (fault_ == Fault::wrong_kernel && use_kernels(x)) mean = mean * 1.001;
+    if (fault_ == Fault::wrong_kernel && ops::use_kernels(x)) mean = mean * 1.001;
     if (fault_ == Fault::square_memory) mean = mean + 0.0 * torch::bmm(y, y.transpose(1, 2)).sum(-1, true);
     return mean;
   }
   bool has_step() const override { return true; }
-  MixerState initial_state(std::int64_t batch) const override {
+  mixers::MixerState initial_state(std::int64_t batch) const override {
     return {
         {torch::zeros({batch, linear_->weight.size(0)}), torch::zeros({batch, fault_ == Fault::hidden_state ? 2 : 1})}};
   }
-  torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+  torch::Tensor step(mixers::MixerState& state, const torch::Tensor& x) override {
     state.tensors[0] = state.tensors[0] + linear_->forward(x);
     state.tensors[1] = state.tensors[1] + 1;
     const torch::Tensor mean = state.tensors[0] / state.tensors[1].narrow(1, 0, 1);
@@ -115,27 +116,27 @@ class RunningMean : public Mixer {
   torch::nn::Linear linear_{nullptr};
 };
 
-const MixerEntry& running_mean_entry() {
-  static const MixerEntry entry = {
+const catalog::MixerEntry& running_mean_entry() {
+  static const catalog::MixerEntry entry = {
       .name = "running_mean",
       .family = "test",
       .summary = "the mean of all tokens so far",
       .citation = "none",
       .options = {},
-      .parameters = [](const MixerContext& c, const Options&) { return c.width * (c.width + 1); },
-      .state = [](const MixerContext& c, const Options&) { return c.width + 1; },
-      .flops = [](const MixerContext& c,
+      .parameters = [](const catalog::MixerContext& c, const Options&) { return c.width * (c.width + 1); },
+      .state = [](const catalog::MixerContext& c, const Options&) { return c.width + 1; },
+      .flops = [](const catalog::MixerContext& c,
                   const Options&) { return 2.0 * static_cast<double>(c.length * c.width * c.width); },
       .knows_order = [](const Options&) { return false; },
       .causal = [](const Options&) { return true; },
-      .validate = [](const MixerContext&, const Options&) {},
+      .validate = [](const catalog::MixerContext&, const Options&) {},
   };
   return entry;
 }
 
 std::vector<std::string> failures(Fault fault) {
   const Subject subject{&running_mean_entry(), Options(), 16,
-                        [fault](const MixerContext& context, const Options&) -> MixerPointer {
+                        [fault](const catalog::MixerContext& context, const Options&) -> MixerPointer {
                           return std::make_shared<RunningMean>(context.width, fault);
                         }};
   std::vector<std::string> result;
@@ -156,10 +157,11 @@ TEST(PlantedFaults, AreFoundByTheCheckTheyBelongTo) {
 }
 
 TEST(PlantedFaults, AWrongDeclarationIsFound) {
-  MixerEntry entry = running_mean_entry();
-  entry.parameters = [](const MixerContext& c, const Options&) { return c.width * c.width; };
+  catalog::MixerEntry entry = running_mean_entry();
+  entry.parameters = [](const catalog::MixerContext& c, const Options&) { return c.width * c.width; };
   entry.knows_order = [](const Options&) { return true; };
-  const Subject subject{&entry, Options(), 16, [](const MixerContext& context, const Options&) -> MixerPointer {
+  const Subject subject{&entry, Options(), 16,
+                        [](const catalog::MixerContext& context, const Options&) -> MixerPointer {
                           return std::make_shared<RunningMean>(context.width, Fault::none);
                         }};
   EXPECT_EQ(check_parameters(subject).verdict, Finding::Verdict::failed);
@@ -174,4 +176,4 @@ TEST(Check, AnExceptionIsAFailureWithItsMessage) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::check

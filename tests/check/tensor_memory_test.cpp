@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "mixers/torch.h"
+#include "ops/torch.h"
 
-namespace mneme {
+namespace mneme::check {
 namespace {
 
 TEST(TensorMemory, PeakIsWhatWasHeldTogether) {
@@ -24,4 +24,4 @@ TEST(TensorMemory, WhatIsOlderOrReleasedDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::check

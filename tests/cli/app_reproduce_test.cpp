@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "cli/app_testing.h"
-#include "cli/reproductions.h"
+#include "report/claims/reproductions.h"
 #include "support/places.h"
 #include "support/slow.h"
 
-namespace mneme {
+namespace mneme::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -16,7 +16,7 @@ class AppReproduce : public testing::AppTest {};
 
 TEST_F(AppReproduce, ListsEveryItemWithItsState) {
   const Json items = json({"reproduce"})["items"];
-  EXPECT_EQ(items.size(), reproductions().size());
+  EXPECT_EQ(items.size(), report::reproductions().size());
   for (const Json& item : items) EXPECT_EQ(item["ended"], 0) << item;
   EXPECT_THAT(mneme({"reproduce"}).out, HasSubstr("A.fig1"));
 }
@@ -54,7 +54,7 @@ TEST_F(AppReproduce, BadInputIsToldBeforeAnythingRuns) {
 TEST_F(AppReproduce, SlowEveryStudyRunsAtScaleSmoke) {
   MNEME_SLOW_TEST();
   const Json items = json({"reproduce", "--scale", "smoke"})["items"];
-  EXPECT_EQ(items.size(), reproductions().size());
+  EXPECT_EQ(items.size(), report::reproductions().size());
   for (const Json& item : items) {
     EXPECT_EQ(item["ended"], item["planned"]) << item["item"];
     const bool drawn = item.contains("page") && std::filesystem::exists(Path(item["page"].get<std::string>()));
@@ -63,4 +63,4 @@ TEST_F(AppReproduce, SlowEveryStudyRunsAtScaleSmoke) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::cli

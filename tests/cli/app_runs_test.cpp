@@ -11,7 +11,7 @@
 #include "core/safetensors.h"
 #include "support/places.h"
 
-namespace mneme {
+namespace mneme::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -151,7 +151,7 @@ TEST_F(AppRuns, TenThousandRunsAreListedAndFiltered) {
   constexpr int kRuns = 10000;
   // Without the syncs that make a run durable: ten thousand of them would take minutes.
   for (int seed = 0; seed < kRuns; ++seed) {
-    const RunConfig run = testing::sample_run({"train.seed=" + std::to_string(seed)});
+    const config::RunConfig run = testing::sample_run({"train.seed=" + std::to_string(seed)});
     const Path directory = sample.lab.run(run.id).path();
     std::filesystem::create_directory(directory);
     std::ofstream(directory / "config.json") << canonical(run.json) << "\n";
@@ -173,4 +173,4 @@ TEST_F(AppRuns, TenThousandRunsAreListedAndFiltered) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::cli

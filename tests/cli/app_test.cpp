@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "support/places.h"
 
-namespace mneme {
+namespace mneme::cli {
 namespace {
 
 using ::testing::AnyOf;
@@ -258,4 +258,4 @@ TEST_F(App, BenchMixerMeasuresEachLengthAndSavesItsWorkload) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::cli

@@ -4,10 +4,10 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::cli {
 namespace {
 
-RunResult ended(RunState state, ErrorKind kind = ErrorKind::runs_failed) {
+run::RunResult ended(store::RunState state, ErrorKind kind = ErrorKind::runs_failed) {
   return {.state = state, .reason = "", .kind = kind, .summary = {}};
 }
 
@@ -25,12 +25,14 @@ TEST(TrainRuns, FilesAndAssignmentsAreToldApart) {
 }
 
 TEST(TrainRuns, ExitCodes) {
-  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::diverged)}, false, "", ""}), 0);
-  EXPECT_EQ(exit_code_of({{ended(RunState::failed, ErrorKind::io)}, false, "", ""}), 4);
-  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::failed, ErrorKind::io)}, false, "", ""}), 5);
-  EXPECT_EQ(exit_code_of({{ended(RunState::failed)}, true, "", ""}), 130);
-  EXPECT_EQ(exit_code_of({{ended(RunState::done), ended(RunState::fresh)}, false, "No space left", ""}), 4);
+  EXPECT_EQ(exit_code_of({{ended(store::RunState::done), ended(store::RunState::diverged)}, false, "", ""}), 0);
+  EXPECT_EQ(exit_code_of({{ended(store::RunState::failed, ErrorKind::io)}, false, "", ""}), 4);
+  EXPECT_EQ(
+      exit_code_of({{ended(store::RunState::done), ended(store::RunState::failed, ErrorKind::io)}, false, "", ""}), 5);
+  EXPECT_EQ(exit_code_of({{ended(store::RunState::failed)}, true, "", ""}), 130);
+  EXPECT_EQ(exit_code_of({{ended(store::RunState::done), ended(store::RunState::fresh)}, false, "No space left", ""}),
+            4);
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::cli

@@ -25,7 +25,7 @@ const ConfigValue& at(const ConfigValue& root, const std::vector<std::string>& p
   const ConfigValue* value = &root;
   for (const auto& key : path) {
     value = value->find(key);
-    check(value != nullptr, "the test's config has " + key);
+    require(value != nullptr, "the test's config has " + key);
   }
   return *value;
 }

@@ -36,11 +36,11 @@ TEST(Error, KindsAreTheDocumentedExitCodes) {
   }
 }
 
-TEST(Check, PassesWhatHolds) { EXPECT_NO_THROW(check(true, "two and two are four")); }
+TEST(Check, PassesWhatHolds) { EXPECT_NO_THROW(require(true, "two and two are four")); }
 
 TEST(Check, NamesTheLineOfItsCaller) {
   const int line = __LINE__ + 1;
-  const std::string message = error_of(ErrorKind::internal, [] { check(false, "shapes agree"); });
+  const std::string message = error_of(ErrorKind::internal, [] { require(false, "shapes agree"); });
   EXPECT_EQ(message, "[error_test.cpp:" + std::to_string(line) + "] internal error: shapes agree");
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/files.h"
-#include "report/claims.h"
+#include "report/claims/claims.h"
 #include "support/places.h"
 
 namespace mneme {
@@ -22,7 +22,7 @@ TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
 // A line of the table: | `A.window-mamba` | figure 1 | statement | rule | study |.
 TEST(Documents, ClaimsMdHasEveryClaimAndItsRule) {
   const std::string text = read_file(Path(source_directory()) / "docs/claims.md");
-  for (const Claim& claim : claim_list()) {
+  for (const report::Claim& claim : report::claim_list()) {
     const std::string line =
         "| `" + claim.id + "` | " + claim.where + " | " + claim.statement + " | " + claim.rule + " |";
     EXPECT_NE(text.find(line), std::string::npos) << line;

@@ -26,18 +26,25 @@ const std::map<std::string, Folders> kAllowed = {
     {"kernels", {"core"}},
     {"tasks", {"core"}},
     {"catalog", {"core", "tasks"}},
-    {"mixers", {"core", "kernels", "catalog"}},
-    {"check", {"core", "catalog", "mixers"}},
-    {"models", {"core", "kernels", "catalog", "mixers"}},
-    {"train", {"core", "kernels", "tasks", "catalog", "mixers", "models"}},
+    {"config", {"core", "tasks", "catalog"}},
+    {"ops", {"core", "kernels"}},
+    {"nn", {"core", "kernels", "catalog", "ops"}},
+    {"mixers", {"core", "kernels", "catalog", "ops", "nn"}},
+    {"check", {"core", "catalog", "ops", "nn", "mixers"}},
+    {"models", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers"}},
+    {"train", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "models"}},
+    {"measure", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "models", "train"}},
     {"store", {"core"}},
-    {"study", {"core", "tasks", "catalog", "store"}},
-    {"report", {"core", "tasks", "catalog", "store", "study"}},
-    {"serve", {"core", "tasks", "catalog", "store", "study", "report"}},
-    {"worker", {"core", "kernels", "tasks", "catalog", "mixers", "models", "train", "store", "check"}},
-    {"cli", {"core", "tasks", "catalog", "store", "study", "report", "serve"}},
+    {"study", {"core", "tasks", "catalog", "config", "store"}},
+    {"run", {"core", "tasks", "catalog", "config", "store", "study"}},
+    {"report", {"core", "tasks", "catalog", "config", "store", "study", "run"}},
+    {"serve", {"core", "tasks", "catalog", "config", "store", "study", "run", "report"}},
+    {"worker",
+     {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "check", "models", "train", "measure",
+      "store"}},
+    {"cli", {"core", "tasks", "catalog", "config", "store", "study", "run", "report", "serve"}},
 };
-const Folders kTorchFolders = {"mixers", "check", "models", "train", "worker"};
+const Folders kTorchFolders = {"ops", "nn", "mixers", "check", "models", "train", "measure", "worker"};
 
 // Relative path ("src/core/text.cpp") -> text.
 using Sources = std::map<std::string, std::string>;

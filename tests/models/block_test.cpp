@@ -6,20 +6,20 @@
 #include "models/backbone.h"
 #include "models/model_testing.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 using namespace testing;
 using torch::Tensor;
 
 // Sums its past and scales it: simple enough for a formula, and its step has a state.
-class Sum : public Mixer {
+class Sum : public mixers::Mixer {
  public:
   explicit Sum(double scale) : scale_(scale) {}
-  Tensor forward(const Tensor& x, Pass&) override { return scale_ * torch::cumsum(x, 1); }
+  Tensor forward(const Tensor& x, nn::Pass&) override { return scale_ * torch::cumsum(x, 1); }
   bool has_step() const override { return true; }
-  MixerState initial_state(std::int64_t batch) const override { return {{torch::zeros({batch, 4})}}; }
-  Tensor step(MixerState& state, const Tensor& x) override {
+  mixers::MixerState initial_state(std::int64_t batch) const override { return {{torch::zeros({batch, 4})}}; }
+  Tensor step(mixers::MixerState& state, const Tensor& x) override {
     state.tensors[0] = state.tensors[0] + x;
     return scale_ * state.tensors[0];
   }
@@ -86,7 +86,7 @@ TEST(Block, IsItsFormula) {
         Tensor expected = x;
         for (const std::string layer : {"layers.0", "layers.1"}) expected = formula.layer(kind, feeds, layer, expected);
         if (last != "none") expected = formula.norm("ln_f", expected);
-        Pass pass = Pass::evaluation();
+        nn::Pass pass = nn::Pass::evaluation();
         Walk walk(pass);
         EXPECT_TRUE(torch::allclose(backbone->forward(x, walk), expected, 1e-5, 1e-5)) << kind << feeds << last;
       }
@@ -94,8 +94,8 @@ TEST(Block, IsItsFormula) {
 
 TEST(Block, NamesAreThoseOfTheReferences) {
   const auto names = [](const std::string& kind, bool feeds) {
-    const RunConfig run = tiny_run("layers = 1\nmixer = 's6'\npositions = 'none'\nblock = '" + kind +
-                                   "'\nstate_mixer = '" + (feeds ? "mlp" : "none") + "'\n");
+    const config::RunConfig run = tiny_run("layers = 1\nmixer = 's6'\npositions = 'none'\nblock = '" + kind +
+                                           "'\nstate_mixer = '" + (feeds ? "mlp" : "none") + "'\n");
     return values_of(*build_model(run));
   };
   // Zoology's TransformerBlock; Mamba's Block, in Zoology's backbone.
@@ -123,7 +123,7 @@ TEST(Block, RotationTurnsWhatTheMixerReads) {
   torch::manual_seed(1);
   const Tensor x = torch::randn({2, 5, 4});
   const auto backbone = stack("plain", false, {.final_norm = "none"}, 4);
-  Pass pass = Pass::evaluation();
+  nn::Pass pass = nn::Pass::evaluation();
   Walk walk(pass);
   const Tensor y = backbone->forward(x, walk);
 
@@ -144,9 +144,9 @@ TEST(Block, RotationTurnsWhatTheMixerReads) {
 }
 
 // Adding 2^-9 to 1 changes nothing in bfloat16, which has 8 bits: a residual of that type would forget every layer.
-class Tiny : public Mixer {
+class Tiny : public mixers::Mixer {
  public:
-  Tensor forward(const Tensor& x, Pass&) override { return torch::full_like(x, 0x1p-9); }
+  Tensor forward(const Tensor& x, nn::Pass&) override { return torch::full_like(x, 0x1p-9); }
 };
 
 TEST(Block, TheMambaResidualIsFloat32WhateverTheLayersAre) {
@@ -161,7 +161,7 @@ TEST(Block, TheMambaResidualIsFloat32WhateverTheLayersAre) {
     }
     Backbone backbone(4, blocks, {.final_norm = "none"});
     backbone.to(torch::kBFloat16);
-    Pass pass = Pass::evaluation();
+    nn::Pass pass = nn::Pass::evaluation();
     Walk walk(pass);
     const Tensor y = backbone.forward(torch::ones({1, 1, 4}, torch::kBFloat16), walk);
     EXPECT_EQ(y.scalar_type(), torch::kBFloat16);
@@ -171,12 +171,12 @@ TEST(Block, TheMambaResidualIsFloat32WhateverTheLayersAre) {
 
 // Both say whether positions meet: the catalog counts useful work by it, the stack leaves positions out by it.
 TEST(StateMixers, ArePointwiseWhereTheCatalogKnowsNoOrder) {
-  for (const MixerEntry& entry : state_mixer_catalog()) {
-    const RunConfig run = tiny_run("state_mixer = '" + entry.name + "'");
-    const MixerPointer mixer = build_mixer(entry, run.state_context(0), run.state_mixer.options);
+  for (const catalog::MixerEntry& entry : catalog::state_mixer_catalog()) {
+    const config::RunConfig run = tiny_run("state_mixer = '" + entry.name + "'");
+    const mixers::MixerPointer mixer = mixers::build_mixer(entry, run.state_context(0), run.state_mixer.options);
     EXPECT_EQ(mixer->is_pointwise(), !entry.knows_order(run.state_mixer.options)) << entry.name;
   }
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::models

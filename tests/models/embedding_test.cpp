@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "models/model_testing.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 using namespace testing;
@@ -19,7 +19,7 @@ Embeddings embeddings(const std::string& positions) {
 }
 
 // What is added to each token: the embedding minus that of the bare table.
-Tensor added(Embeddings& model, const Tensor& tokens, Pass pass, std::int64_t start = 0) {
+Tensor added(Embeddings& model, const Tensor& tokens, nn::Pass pass, std::int64_t start = 0) {
   const torch::NoGradGuard guard;
   return model.forward(tokens, pass, start) - torch::embedding(model.table(), tokens.to(torch::kInt64));
 }
@@ -34,7 +34,7 @@ double code(std::int64_t t, std::int64_t c) {
 TEST(Positions, SinusoidalCodesAreTheFormula) {
   Embeddings model = embeddings("sinusoidal");
   for (const std::int64_t start : {0, 1000000}) {
-    const Tensor codes = added(model, kTokens, Pass::training(1, 0, 0), start);
+    const Tensor codes = added(model, kTokens, nn::Pass::training(1, 0, 0), start);
     for (std::int64_t b = 0; b < 3; ++b)
       for (std::int64_t t = 0; t < 4; ++t)
         for (std::int64_t c = 0; c < 6; ++c)
@@ -45,24 +45,24 @@ TEST(Positions, SinusoidalCodesAreTheFormula) {
 TEST(Positions, LearnedOnesAreATableWithAnEnd) {
   Embeddings model = embeddings("learned");
   const Tensor table = values_of(model).at("position_embeddings.weight");
-  EXPECT_TRUE(torch::allclose(added(model, kTokens, Pass::evaluation(), 6)[1], table.narrow(0, 6, 4), 1e-5, 1e-6));
-  EXPECT_THROW(added(model, kTokens, Pass::evaluation(), 7), Error);
+  EXPECT_TRUE(torch::allclose(added(model, kTokens, nn::Pass::evaluation(), 6)[1], table.narrow(0, 6, 4), 1e-5, 1e-6));
+  EXPECT_THROW(added(model, kTokens, nn::Pass::evaluation(), 7), Error);
 }
 
 TEST(Positions, RelativeOnesAreShiftedPerSequenceInTrainingAlone) {
   Embeddings model = embeddings("relative"), fixed = embeddings("sinusoidal");
-  EXPECT_TRUE(torch::allclose(added(model, kTokens, Pass::evaluation(), 3),
-                              added(fixed, kTokens, Pass::evaluation(), 3), 1e-5, 1e-6));
+  EXPECT_TRUE(torch::allclose(added(model, kTokens, nn::Pass::evaluation(), 3),
+                              added(fixed, kTokens, nn::Pass::evaluation(), 3), 1e-5, 1e-6));
 
   std::set<std::int64_t> seen;
   for (std::uint64_t step = 0; step < 100; ++step) {
-    const Tensor codes = added(model, kTokens, Pass::training(1, step, 0));
-    EXPECT_TRUE(torch::equal(codes, added(model, kTokens, Pass::training(1, step, 0))));
+    const Tensor codes = added(model, kTokens, nn::Pass::training(1, step, 0));
+    EXPECT_TRUE(torch::equal(codes, added(model, kTokens, nn::Pass::training(1, step, 0))));
     for (std::int64_t b = 0; b < 3; ++b) {
       // Some shift from 0 to 30 must explain all tokens of the sequence.
       std::int64_t shift = -1;
       for (std::int64_t s = 0; s <= 30; ++s)
-        if (torch::allclose(codes[b], added(fixed, kTokens, Pass::evaluation(), s)[b], 1e-5, 1e-5)) shift = s;
+        if (torch::allclose(codes[b], added(fixed, kTokens, nn::Pass::evaluation(), s)[b], 1e-5, 1e-5)) shift = s;
       ASSERT_GE(shift, 0);
       seen.insert(shift);
     }
@@ -71,7 +71,7 @@ TEST(Positions, RelativeOnesAreShiftedPerSequenceInTrainingAlone) {
 }
 
 TEST(Positions, RopeGoesToTheMixersThatHaveItAndTurnsTheInputOfOthers) {
-  const RunConfig run = tiny_run("mixer = 'attention+mamba'\npositions = 'rope'\n");
+  const config::RunConfig run = tiny_run("mixer = 'attention+mamba'\npositions = 'rope'\n");
   EXPECT_TRUE(run.mixers[0].options.flag("rope"));
   EXPECT_FALSE(run.rotates_input(0));
   EXPECT_TRUE(run.rotates_input(1));
@@ -95,4 +95,4 @@ TEST(Positions, EveryKindLetsAttentionKnowOrder) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::models

@@ -9,16 +9,16 @@
 
 namespace mneme::testing {
 
-inline RunConfig run_from(const std::string& toml) { return resolve_run(parse_toml(toml, "test")); }
+inline config::RunConfig run_from(const std::string& toml) { return config::resolve_run(parse_toml(toml, "test")); }
 
 // MQAR with 8 tokens of 16, width 8, and these lines under [model].
-inline RunConfig tiny_run(const std::string& model) {
+inline config::RunConfig tiny_run(const std::string& model) {
   return run_from("[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 8\n" + model);
 }
 
-inline std::shared_ptr<SequenceModel> initialised_model(const RunConfig& run, std::uint64_t seed = 5) {
-  auto model = build_model(run);
-  initialise(*model, run, Draw(seed));
+inline std::shared_ptr<models::SequenceModel> initialised_model(const config::RunConfig& run, std::uint64_t seed = 5) {
+  auto model = models::build_model(run);
+  models::initialise(*model, run, nn::Draw(seed));
   return model;
 }
 
@@ -34,7 +34,8 @@ inline std::int64_t measured_parameters(const torch::nn::Module& model) {
   return count;
 }
 
-inline torch::Tensor hidden(SequenceModel& model, const torch::Tensor& input, Pass pass = Pass::evaluation()) {
+inline torch::Tensor hidden(models::SequenceModel& model, const torch::Tensor& input,
+                            nn::Pass pass = nn::Pass::evaluation()) {
   return model.hidden(input, pass);
 }
 

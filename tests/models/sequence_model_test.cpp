@@ -4,7 +4,7 @@
 
 #include "models/model_testing.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 using namespace testing;
@@ -14,11 +14,11 @@ class Models : public ::testing::TestWithParam<const char*> {
  protected:
   struct Case {
     std::string name;
-    RunConfig run;
+    config::RunConfig run;
   };
   static std::vector<Case> cases() {
     std::vector<std::string> mixers = {"attention+mamba", "rnn+attention+s4d", "attention+rwkv7"};
-    for (const MixerEntry& entry : mixer_catalog()) mixers.push_back(entry.name);
+    for (const catalog::MixerEntry& entry : catalog::mixer_catalog()) mixers.push_back(entry.name);
     std::vector<Case> list;
     std::size_t next = 0;
     for (const std::string& mixer : mixers) {
@@ -49,7 +49,7 @@ TEST_P(Models, GiveAskedRowsAsIfAllWereMade) {
   const torch::Tensor rows = torch::tensor({2, 7, 9, 15}, torch::kInt64);
   for (const Case& c : cases()) {
     const auto some = initialised_model(c.run), all = initialised_model(c.run);
-    Pass pass = Pass::evaluation();
+    nn::Pass pass = nn::Pass::evaluation();
     const torch::Tensor few = some->hidden_rows(tokens(), rows, pass);
     const torch::Tensor chosen = hidden(*all, tokens()).flatten(0, 1).index_select(0, rows);
     EXPECT_TRUE(torch::allclose(few, chosen, 1e-5, 1e-6)) << c.name;
@@ -69,7 +69,7 @@ TEST_P(Models, GiveAskedRowsAsIfAllWereMade) {
 TEST_P(Models, GiveNothingIfNothingIsAsked) {
   const torch::NoGradGuard guard;
   for (const Case& c : cases()) {
-    Pass pass = Pass::evaluation();
+    nn::Pass pass = nn::Pass::evaluation();
     const torch::Tensor none = initialised_model(c.run)->hidden_rows(tokens(), torch::empty({0}, torch::kInt64), pass);
     EXPECT_EQ(none.sizes(), (std::vector<std::int64_t>{0, 8})) << c.name;
   }
@@ -120,7 +120,7 @@ TEST(SequenceModel, HasAsManyParametersAsTheCatalogSaysForEveryHeadAndInput) {
         "input = 'linear'", "block = 'plain'\nmixer = 'gru'\ninput = 'raw'",
         "block = 'plain'\nmixer = 'lstm'\nembed_width = 3\npositions = 'learned'",
         "block = 'plain'\nmixer = 'rnn+mamba'\nembed_width = 5\nlayers = 3\nstate_mixer = 'mlp'"}) {
-    const RunConfig run = tiny_run(model);
+    const config::RunConfig run = tiny_run(model);
     EXPECT_EQ(measured_parameters(*build_model(run)), run.parameters()) << model;
   }
 }
@@ -128,7 +128,7 @@ TEST(SequenceModel, HasAsManyParametersAsTheCatalogSaysForEveryHeadAndInput) {
 TEST(SequenceModel, RawInputIsTheOneHotTokenAndLinearItsMap) {
   const torch::NoGradGuard guard;
   const torch::Tensor tokens = torch::tensor({{3, 0, 15}}, torch::kInt32);
-  Pass pass = Pass::evaluation();
+  nn::Pass pass = nn::Pass::evaluation();
   Embeddings raw({.vocab = 16, .width = 16, .input = "raw"}), linear({.vocab = 16, .width = 4, .input = "linear"});
   const torch::Tensor x = raw.forward(tokens, pass);
   EXPECT_TRUE(torch::equal(x.argmax(2), tokens.to(torch::kInt64)));
@@ -149,7 +149,7 @@ TEST(SequenceModel, TheHeadReadsHiddenStates) {
        {"tied = true", "tied = false", "tied = true\nhead_bias = true", "tied = false\nhead_bias = true"}) {
     const auto model = initialised_model(tiny_run(head));
     if (model->output_bias().defined()) model->output_bias().uniform_(1, 2);
-    Pass pass = Pass::evaluation();
+    nn::Pass pass = nn::Pass::evaluation();
     torch::Tensor expected = torch::matmul(hidden(*model, tokens), model->output_matrix().t());
     if (std::string(head).find("bias") != std::string::npos) expected = expected + model->output_bias();
     EXPECT_TRUE(torch::allclose(model->logits(tokens, pass), expected, 1e-5, 1e-6)) << head;
@@ -163,12 +163,12 @@ TEST(SequenceModel, DropoutActsInTrainingOnlyAndRepeats) {
     const auto model =
         initialised_model(tiny_run("embed_dropout = 0.3\nresid_dropout = 0.3\nblock = '" + block + "'\n"));
     const torch::Tensor tokens = torch::randint(0, 16, {2, 8}, torch::kInt32);
-    const auto run = [&](Pass pass) { return hidden(*model, tokens, pass); };
-    EXPECT_TRUE(torch::equal(run(Pass::training(1, 7, 0)), run(Pass::training(1, 7, 0)))) << block;
-    EXPECT_FALSE(torch::equal(run(Pass::training(1, 7, 0)), run(Pass::training(1, 8, 0)))) << block;
-    EXPECT_FALSE(torch::equal(run(Pass::training(1, 7, 0)), run(Pass::training(1, 7, 1)))) << block;
-    EXPECT_FALSE(torch::equal(run(Pass::training(1, 7, 0)), run(Pass::evaluation()))) << block;
-    EXPECT_TRUE(torch::equal(run(Pass::evaluation()), run(Pass::evaluation()))) << block;
+    const auto run = [&](nn::Pass pass) { return hidden(*model, tokens, pass); };
+    EXPECT_TRUE(torch::equal(run(nn::Pass::training(1, 7, 0)), run(nn::Pass::training(1, 7, 0)))) << block;
+    EXPECT_FALSE(torch::equal(run(nn::Pass::training(1, 7, 0)), run(nn::Pass::training(1, 8, 0)))) << block;
+    EXPECT_FALSE(torch::equal(run(nn::Pass::training(1, 7, 0)), run(nn::Pass::training(1, 7, 1)))) << block;
+    EXPECT_FALSE(torch::equal(run(nn::Pass::training(1, 7, 0)), run(nn::Pass::evaluation()))) << block;
+    EXPECT_TRUE(torch::equal(run(nn::Pass::evaluation()), run(nn::Pass::evaluation()))) << block;
   }
 }
 
@@ -180,7 +180,7 @@ TEST(SequenceModel, EachDropoutIsDroppedInTrainingAndChangesNothingElse) {
   for (const char* option : {"embed_dropout = 0.5", "resid_dropout = 0.5"}) {
     const auto model = initialised_model(tiny_run(option));
     EXPECT_TRUE(torch::equal(hidden(*model, tokens), expected)) << option;
-    EXPECT_FALSE(torch::equal(hidden(*model, tokens, Pass::training(1, 0, 0)), expected)) << option;
+    EXPECT_FALSE(torch::equal(hidden(*model, tokens, nn::Pass::training(1, 0, 0)), expected)) << option;
   }
 }
 
@@ -197,4 +197,4 @@ TEST(SequenceModel, TheLastNormHasTheEpsOfTheOthers) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::models

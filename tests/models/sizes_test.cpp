@@ -3,7 +3,7 @@
 
 #include "models/model_testing.h"
 
-namespace mneme {
+namespace mneme::models {
 namespace {
 
 using namespace testing;
@@ -31,7 +31,7 @@ constexpr Row kTable8[] = {
 TEST(Sizes, Table8OfPaperB) {
   for (const Row& row : kTable8)
     for (const bool large : {false, true}) {
-      const RunConfig run = run_from(
+      const config::RunConfig run = run_from(
           "task.name = 'counting'\n[model]\nlayers = 1\nwidth = " + std::string(large ? "64" : "8") + "\n" + row.model);
       const std::int64_t expected = large ? row.large : row.small;
       EXPECT_EQ(run.parameters(), expected) << row.name;
@@ -70,7 +70,7 @@ constexpr SizedRow kTable7[] = {
 
 TEST(Sizes, Table7OfPaperB) {
   for (const SizedRow& row : kTable7) {
-    const RunConfig run = run_from(
+    const config::RunConfig run = run_from(
         "task.name = 'copying'\n[model]\nhead_bias = true\ntied = false\nwidth = " + std::to_string(row.width) +
         "\nlayers = " + std::to_string(row.layers) + "\n" + row.model);
     EXPECT_EQ(run.parameters(), row.expected) << row.name << " " << row.layers;
@@ -81,7 +81,7 @@ TEST(Sizes, Table7OfPaperB) {
 // Table 6: state tracking over 60 elements. The layer alone has the count of the specification.
 TEST(Sizes, Table6OfPaperB) {
   const auto layer = [](const std::string& model, std::int64_t E, std::int64_t D, std::int64_t norms) {
-    const RunConfig run =
+    const config::RunConfig run =
         run_from("task.name = 'state_tracking'\n[model]\nlayers = 1\ntied = false\nhead_bias = true\nwidth = " +
                  std::to_string(D) + "\n" + model);
     return run.parameters() - 60 * E - (D + 1) * 60 - norms;
@@ -112,4 +112,4 @@ TEST(Sizes, Table1OfPaperA) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::models

@@ -21,12 +21,12 @@ using testing::WorkerProcess;
 // One small run of each; a checkpoint after every step makes most of their time a write.
 const std::vector<std::string> kMixers = {"attention", "mamba", "lstm", "gla", "rwkv4"};
 
-RunConfig run_of(const std::string& mixer) {
+config::RunConfig run_of(const std::string& mixer) {
   return sample_run({"model.mixer=" + mixer, "model.width=16", "train.steps=60", "train.batch=4", "train.eval_every=5",
                      "model.embed_dropout=0.1", "train.examples=64"});
 }
 
-std::string undisturbed(const RunConfig& run) {
+std::string undisturbed(const config::RunConfig& run) {
   const SampleLab sample;
   WorkerProcess worker(run, sample.lab.run(run.id));
   EXPECT_EQ(worker.wait_for_end(), 0) << worker.error_tail();
@@ -56,7 +56,8 @@ struct Tally {
 };
 
 // Kills the worker at a random instant; every other time at the first sight of a write after that instant.
-void strike(WorkerProcess& worker, const RunDirectory& directory, Random& random, bool aim, std::uint32_t within) {
+void strike(WorkerProcess& worker, const store::RunDirectory& directory, Random& random, bool aim,
+            std::uint32_t within) {
   std::this_thread::sleep_for(std::chrono::microseconds(random.below(within)));
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
   while (aim && !has_temporary(directory.path()) && std::chrono::steady_clock::now() < patience) {
@@ -65,9 +66,9 @@ void strike(WorkerProcess& worker, const RunDirectory& directory, Random& random
 }
 
 // Kills the run's workers until it has finished in spite of it, or `kills` are used up.
-void torment(const RunConfig& run, const std::string& expected, std::uint64_t number, int most, Tally& tally) {
+void torment(const config::RunConfig& run, const std::string& expected, std::uint64_t number, int most, Tally& tally) {
   const SampleLab sample;
-  const RunDirectory directory = sample.lab.run(run.id);
+  const store::RunDirectory directory = sample.lab.run(run.id);
   Random random(stream_key(7, "kills"), number);
   int depth = 0;
   bool finished = false;
@@ -100,7 +101,7 @@ void torment(const RunConfig& run, const std::string& expected, std::uint64_t nu
 
 Tally torment_all(int kills, int per_run) {
   Tally tally;
-  std::vector<RunConfig> runs;
+  std::vector<config::RunConfig> runs;
   std::vector<std::string> expected;
   for (const std::string& mixer : kMixers) {
     runs.push_back(run_of(mixer));

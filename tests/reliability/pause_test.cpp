@@ -19,7 +19,7 @@ using testing::sample_run;
 using testing::SampleLab;
 using testing::WorkerProcess;
 
-std::map<std::string, std::string> files_of(const RunDirectory& directory) {
+std::map<std::string, std::string> files_of(const store::RunDirectory& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory.path()))
     files[entry.path().filename().string()] = read_file(entry.path());
@@ -33,10 +33,10 @@ struct Tally {
 // Pauses a worker somewhere in its training, lets another attempt begin, wakes the first one up and looks at every byte
 // of the directory before and after.
 void pause_once(std::uint64_t number, Tally& tally) {
-  const RunConfig run =
+  const config::RunConfig run =
       sample_run({"train.steps=100000", "train.eval_every=5", "train.eval_examples=4", "train.batch=512"});
   const SampleLab sample;
-  const RunDirectory directory = sample.lab.run(run.id);
+  const store::RunDirectory directory = sample.lab.run(run.id);
   Random random(stream_key(11, "pauses"), number);
   WorkerProcess sleeper(run, directory, 1);
   ASSERT_TRUE(sleeper.wait_for("started"));
@@ -45,7 +45,7 @@ void pause_once(std::uint64_t number, Tally& tally) {
   ++tally.pauses;
   std::map<std::string, std::string> before;
   try {
-    const RunWriter next = RunWriter::begin(directory, run.json, 2, "the next attempt");
+    const store::RunWriter next = store::RunWriter::begin(directory, run.json, 2, "the next attempt");
     next.append_metric(
         {{"step", 1}, {"split", "validation"}, {"values", {{"accuracy", 0.5}}}, {"times", Json::object()}});
     before = files_of(directory);

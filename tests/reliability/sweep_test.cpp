@@ -49,20 +49,20 @@ class Sweeps : public ::testing::Test {
  protected:
   Sweeps() { write_file_atomically(study, kStudy); }
 
-  std::vector<std::string> arguments(const Lab& lab, const std::vector<std::string>& more = {}) const {
+  std::vector<std::string> arguments(const store::Lab& lab, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> all{kMneme, "sweep", study.string(), "--lab", lab.root().string(), "--json"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
   // What the lab says about the study, without anything that depends on time.
-  std::string table(const Lab& lab) const {
+  std::string table(const store::Lab& lab) const {
     Json rows = Json::array();
-    for (const RunRecord& record : Index::open(lab).query()) {
+    for (const store::RunRecord& record : store::Index::open(lab).query()) {
       const Json summary = record.summary.empty() ? Json::object() : parse_json(record.summary, record.id);
       Json metrics = Json::array();
       for (const Json& metric : lab.run(record.id).metrics()) metrics.push_back({metric["step"], metric["values"]});
       rows.push_back(
-          {record.id, run_state_name(record.state), record.reason, summary.value("values", Json()), metrics});
+          {record.id, store::run_state_name(record.state), record.reason, summary.value("values", Json()), metrics});
     }
     return rows.dump();
   }
@@ -131,8 +131,8 @@ TEST_F(Sweeps, TwoCommandsShareTheWorkThroughADatabase) {
 }
 
 // Kills the command, or one of its workers, at random instants until a sweep ends by itself.
-void torment(const Lab& lab, const std::vector<std::string>& sweep, std::uint64_t number, int kills, int& commands,
-             int& workers) {
+void torment(const store::Lab& lab, const std::vector<std::string>& sweep, std::uint64_t number, int kills,
+             int& commands, int& workers) {
   Random random(stream_key(13, "sweeps"), number);
   for (int round = 0; round < kills; ++round) {
     LineProcess command({.argv = sweep, .environment = {}, .own_group = true});
@@ -153,9 +153,10 @@ void torment(const Lab& lab, const std::vector<std::string>& sweep, std::uint64_
   }
   const ProcessResult last = run_process(sweep);
   EXPECT_EQ(last.exit_code, 0) << last.err;
-  const auto runs = Index::open(lab).query();
+  const auto runs = store::Index::open(lab).query();
   EXPECT_EQ(runs.size(), 8u);
-  for (const RunRecord& run : runs) EXPECT_TRUE(run.ended()) << run.id << " " << run_state_name(run.state);
+  for (const store::RunRecord& run : runs)
+    EXPECT_TRUE(run.ended()) << run.id << " " << store::run_state_name(run.state);
 }
 
 TEST_F(Sweeps, EndInOneTableWhateverIsKilled) {
@@ -200,7 +201,7 @@ TEST_F(Sweeps, ARunThatGetsNoMemoryFailsWithThatReasonAndTheOthersGoOn) {
     EXPECT_EQ(run["config"]["model"]["width"], 16384);
   }
   EXPECT_EQ(failed, 1);
-  EXPECT_EQ(Index::open(sample.lab).count({parse_run_filter("state=failed")}), 1);
+  EXPECT_EQ(store::Index::open(sample.lab).count({store::parse_run_filter("state=failed")}), 1);
 }
 
 TEST_F(Sweeps, AFullDiskStopsClaimingAndLosesNothing) {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "report/rows.h"
+#include "report/stats/rows.h"
 
 namespace mneme::testing {
 
-inline ResultRow sample_row(const std::string& mixer, double rate, int seed, double accuracy,
-                            const std::string& outcome = "done") {
-  ResultRow row;
+inline report::ResultRow sample_row(const std::string& mixer, double rate, int seed, double accuracy,
+                                    const std::string& outcome = "done") {
+  report::ResultRow row;
   row.run = mixer + "-" + std::to_string(rate) + "-" + std::to_string(seed);
   row.config = {{"task", {{"name", "mqar"}, {"length", 32}, {"pairs", 4}, {"vocab", 64}}},
                 {"model", {{"mixer", mixer}, {"layers", 2}, {"width", 64}}},
@@ -38,9 +38,9 @@ struct SampleMixer {
   double diverges_from;
 };
 
-inline std::vector<ResultRow> sample_sweep(const std::vector<SampleMixer>& mixers, const std::vector<double>& rates,
-                                           const std::vector<int>& seeds) {
-  std::vector<ResultRow> rows;
+inline std::vector<report::ResultRow> sample_sweep(const std::vector<SampleMixer>& mixers,
+                                                   const std::vector<double>& rates, const std::vector<int>& seeds) {
+  std::vector<report::ResultRow> rows;
   for (const SampleMixer& mixer : mixers)
     for (const double rate : rates)
       for (const int seed : seeds)
@@ -52,12 +52,12 @@ inline std::vector<ResultRow> sample_sweep(const std::vector<SampleMixer>& mixer
 inline const std::vector<double> kSevenRates{1e-4, 3.1622776601683795e-4, 1e-3, 3.1622776601683795e-3,
                                              1e-2, 3.1622776601683795e-2, 1e-1};
 
-inline std::vector<ResultRow> three_mixers() {
+inline std::vector<report::ResultRow> three_mixers() {
   return sample_sweep({{"attention", 1.6e-4, 5e-2, 0.09}, {"hyena", 6e-4, 1.6e-2, 1}, {"mamba", 6e-4, 2e-3, 0.02}},
                       kSevenRates, {42, 123, 778});
 }
 
-inline std::vector<ResultRow> demo_like() {
+inline std::vector<report::ResultRow> demo_like() {
   return sample_sweep({{"attention", 1.8e-4, 2e-3, 1}}, {1e-4, 3e-4, 1e-3, 3e-3, 1e-2}, {1, 2});
 }
 

@@ -20,7 +20,7 @@ using Claimer = std::function<std::optional<std::int64_t>(const std::string& run
 class ClaimStore {
  public:
   virtual ~ClaimStore() = default;
-  virtual std::unique_ptr<Claims> open(const std::string& holder, double lease = 60) = 0;
+  virtual std::unique_ptr<store::Claims> open(const std::string& holder, double lease = 60) = 0;
   virtual void pass(double seconds) = 0;
   // The planted fault: looks first and updates afterwards, as many job queues do.
   virtual Claimer careless_claimer() = 0;
@@ -28,26 +28,27 @@ class ClaimStore {
 
 class SqliteStore : public ClaimStore {
  public:
-  std::unique_ptr<Claims> open(const std::string& holder, double lease) override {
-    return open_sqlite_claims(file_, {.holder = holder, .lease = lease, .now = [this] { return now_; }});
+  std::unique_ptr<store::Claims> open(const std::string& holder, double lease) override {
+    return store::open_sqlite_claims(file_, {.holder = holder, .lease = lease, .now = [this] { return now_; }});
   }
   void pass(double seconds) override { now_ += seconds; }
   Claimer careless_claimer() override {
-    return [database = std::make_shared<Database>(file_)](const std::string& run) -> std::optional<std::int64_t> {
-      std::int64_t attempt = 0;
-      {
-        Statement row(*database, "SELECT attempt, expires FROM claims WHERE run = ?");
-        row.bind(std::string_view(run));
-        if (row.step()) {
-          if (row.real(1) > 0) return std::nullopt;
-          attempt = row.integer(0);
-        }
-      }
-      Statement update(*database,
-                       "INSERT OR REPLACE INTO claims (run, attempt, holder, expires) VALUES (?, ?, 'x', 0)");
-      update.bind(std::string_view(run)).bind(attempt + 1).run();
-      return attempt + 1;
-    };
+    return
+        [database = std::make_shared<store::Database>(file_)](const std::string& run) -> std::optional<std::int64_t> {
+          std::int64_t attempt = 0;
+          {
+            store::Statement row(*database, "SELECT attempt, expires FROM claims WHERE run = ?");
+            row.bind(std::string_view(run));
+            if (row.step()) {
+              if (row.real(1) > 0) return std::nullopt;
+              attempt = row.integer(0);
+            }
+          }
+          store::Statement update(
+              *database, "INSERT OR REPLACE INTO claims (run, attempt, holder, expires) VALUES (?, ?, 'x', 0)");
+          update.bind(std::string_view(run)).bind(attempt + 1).run();
+          return attempt + 1;
+        };
   }
 
  private:
@@ -58,17 +59,18 @@ class SqliteStore : public ClaimStore {
 
 class PostgresStore : public ClaimStore {
  public:
-  std::unique_ptr<Claims> open(const std::string& holder, double lease) override {
-    return open_postgres_claims(PostgresConnection(server.address()), "lab", {.holder = holder, .lease = lease});
+  std::unique_ptr<store::Claims> open(const std::string& holder, double lease) override {
+    return store::open_postgres_claims(store::PostgresConnection(server.address()), "lab",
+                                       {.holder = holder, .lease = lease});
   }
   // The server's clock is nobody's to turn; its leases are.
   void pass(double seconds) override {
-    PostgresConnection(server.address())
+    store::PostgresConnection(server.address())
         .execute("UPDATE mneme_claims SET expires = expires - make_interval(secs => $1::float8)",
                  {std::to_string(seconds)});
   }
   Claimer careless_claimer() override {
-    return [database = std::make_shared<PostgresConnection>(server.address())](
+    return [database = std::make_shared<store::PostgresConnection>(server.address())](
                const std::string& run) -> std::optional<std::int64_t> {
       const auto rows =
           database->execute("SELECT attempt, expires > clock_timestamp() FROM mneme_claims WHERE run = $1", {run});

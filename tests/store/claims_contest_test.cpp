@@ -8,7 +8,7 @@
 #include "support/children.h"
 #include "support/slow.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::Claimer;
@@ -79,4 +79,4 @@ TEST_P(ClaimContest, SlowSixteenProcessesTenThousandClaimsEach) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

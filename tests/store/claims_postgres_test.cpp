@@ -11,7 +11,7 @@
 #include "support/postgres_server.h"
 #include "support/temporary_directory.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::CuttingProxy;
@@ -99,4 +99,4 @@ TEST(PostgresAddress, APasswordIsNeverRepeated) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

@@ -9,7 +9,7 @@
 #include "store/sample_lab.h"
 #include "support/expect_error.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::EveryClaimStore;
@@ -112,4 +112,4 @@ TEST(Claims, OfALabAreInOnePlace) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

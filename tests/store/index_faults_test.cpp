@@ -7,7 +7,7 @@
 #include "store/sample_lab.h"
 #include "support/faulty_sqlite.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::FaultySqlite;
@@ -84,4 +84,4 @@ TEST(IndexFaults, AClaimThatCouldNotBeWrittenIsNoClaim) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

@@ -10,7 +10,7 @@
 #include "store/sample_lab.h"
 #include "support/children.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -66,7 +66,7 @@ TEST(Index, KnowsARunAfterUpdate) {
 
 TEST(Index, HoldsEveryEvaluation) {
   const SampleLab sample;
-  const RunConfig run = sample_run();
+  const config::RunConfig run = sample_run();
   {
     const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
     for (int step = 1; step <= 3; ++step)
@@ -131,7 +131,7 @@ TEST(Index, SeesDirectoriesThatCameAndWent) {
 
 TEST(Index, FollowsARunThatHasNotEnded) {
   const SampleLab sample;
-  const RunConfig run = sample_run();
+  const config::RunConfig run = sample_run();
   const RunDirectory directory = sample.lab.run(run.id);
   directory.create(run.json);
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::fresh);
@@ -235,4 +235,4 @@ TEST(Index, ManyProcessesWriteAtOnce) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "support/temporary_directory.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::TemporaryDirectory;
@@ -50,4 +50,4 @@ TEST(Lab, AFileInItsPlaceIsRefused) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 TEST(RunFilter, ReadsKeyComparisonAndValue) {
@@ -39,4 +39,4 @@ TEST(RunFilter, RefusesWhatIsNotAFilter) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

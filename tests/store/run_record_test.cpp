@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "store/sample_lab.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::sample_run;
@@ -36,7 +36,7 @@ TEST(RunRecord, CopiesWhatTheDirectorySays) {
 
 TEST(RunRecord, OfARunUnderWayHasItsLatestEvaluation) {
   const SampleLab sample;
-  const RunConfig run = sample_run();
+  const config::RunConfig run = sample_run();
   const RunDirectory directory = sample.lab.run(run.id);
   directory.create(run.json);
   EXPECT_EQ(read_record(directory).state, RunState::fresh);
@@ -56,7 +56,7 @@ TEST(RunRecord, OfARunUnderWayHasItsLatestEvaluation) {
 
 TEST(RunRecord, NumbersThatWereNotFiniteAreAbsent) {
   const SampleLab sample;
-  const RunConfig run = sample_run();
+  const config::RunConfig run = sample_run();
   sample.lab.run(run.id).create(run.json);
   Json summary = sample_summary(run, "diverged", 0, 0);
   summary["values"]["validation"]["accuracy"] = nullptr;
@@ -102,4 +102,4 @@ TEST(RunRecord, AChangedConfigurationIsNoticed) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

@@ -9,7 +9,7 @@
 #include "store/sample_lab.h"
 #include "support/expect_error.h"
 
-namespace mneme {
+namespace mneme::store {
 namespace {
 
 using testing::error_of;
@@ -21,7 +21,7 @@ using testing::SampleLab;
 class RunWriterTest : public ::testing::Test {
  protected:
   SampleLab sample;
-  RunConfig run = sample_run();
+  config::RunConfig run = sample_run();
   RunDirectory directory = sample.lab.run(run.id);
 
   RunWriter begin(std::int64_t number) const { return RunWriter::begin(directory, run.json, number, "test"); }
@@ -146,4 +146,4 @@ TEST_F(RunWriterTest, AWriterWaitsForTheLockAndSaysWhenItGivesUp) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::store

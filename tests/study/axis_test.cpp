@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 std::string shown(std::string_view text) {
@@ -78,4 +78,4 @@ TEST(Axis, WrongArgumentsAreNamed) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

@@ -6,7 +6,7 @@
 #include "study/grid.h"
 #include "support/expect_error.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 using testing::error_of;
@@ -56,7 +56,7 @@ TEST(Dependent, BatchByLengthPositionsAndStateFollow) {
 
 TEST(Dependent, DefaultsCountWhereNothingIsWritten) {
   EXPECT_EQ(config_to_json(settled("[train]\nbatch = \"2 * task.length\"\n"))["train"]["batch"],
-            2 * resolve_run(ConfigValue{ConfigTable{}, ""}).task.integer("length"));
+            2 * config::resolve_run(ConfigValue{ConfigTable{}, ""}).task.integer("length"));
 }
 
 TEST(Dependent, MistakesAreNamedWithTheirPlace) {
@@ -77,4 +77,4 @@ TEST(Dependent, WorksInAGrid) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

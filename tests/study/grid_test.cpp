@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 using ::testing::HasSubstr;
@@ -33,7 +33,7 @@ std::string message(const std::string& text) {
 TEST(Grid, WithoutAxesIsOneRun) {
   const Grid one = grid("train.lr = 1e-2");
   EXPECT_EQ(one.size(), 1);
-  EXPECT_EQ(one.runs().at(0).id, resolve_run(parse_toml(std::string(kTiny) + "train.lr = 1e-2", "x")).id);
+  EXPECT_EQ(one.runs().at(0).id, config::resolve_run(parse_toml(std::string(kTiny) + "train.lr = 1e-2", "x")).id);
 }
 
 TEST(Grid, HasEveryCombinationInAFixedOrder) {
@@ -44,7 +44,7 @@ TEST(Grid, HasEveryCombinationInAFixedOrder) {
   EXPECT_EQ(six.describe(5), "model.width = 24, train.seed = 2");
   std::set<std::string> ids;
   const auto runs = six.runs();
-  for (const RunConfig& run : runs) ids.insert(run.id);
+  for (const config::RunConfig& run : runs) ids.insert(run.id);
   EXPECT_EQ(ids.size(), 6u);
   EXPECT_EQ(runs[3].model.integer("width"), 16);
   EXPECT_EQ(runs[3].train.integer("seed"), 2);
@@ -94,7 +94,7 @@ TEST(Grid, AHugeGridIsRefusedBeforeItIsMade) {
 }
 
 TEST(Grid, AFieldThatTakesAListIsAnAxisOnlyWithListsInside) {
-  for (const TaskEntry& task : task_list())
+  for (const tasks::TaskEntry& task : tasks::task_list())
     for (const Field& field : task.options)
       if (field.type == FieldType::integers) {
         const std::string key = "task.name = \"" + task.name + "\"\ntask." + field.name;
@@ -104,4 +104,4 @@ TEST(Grid, AFieldThatTakesAListIsAnAxisOnlyWithListsInside) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

@@ -6,7 +6,7 @@
 #include "study/study.h"
 #include "support/expect_error.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(Paper, MistakesAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

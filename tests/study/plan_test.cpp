@@ -4,9 +4,7 @@
 
 #include <chrono>
 
-#include "study/local_executor.h"
-
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 constexpr const char* kStudy = R"(
@@ -23,20 +21,20 @@ lr = [1e-3, 1e-2]
 
 TEST(Plan, CountsWhatIsDoneAndWhatIsMissing) {
   const Study study = parse_study(kStudy, "s.toml");
-  std::unordered_map<std::string, std::pair<RunState, std::int64_t>> states;
+  std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>> states;
   EXPECT_EQ(make_plan(study, states).missing.runs, 4);
-  states[study.runs[0].id] = {RunState::done, 100};
-  states[study.runs[1].id] = {RunState::interrupted, 25};
-  states[study.runs[2].id] = {RunState::cancelled, 0};
+  states[study.runs[0].id] = {store::RunState::done, 100};
+  states[study.runs[1].id] = {store::RunState::interrupted, 25};
+  states[study.runs[2].id] = {store::RunState::cancelled, 0};
   const StudyPlan plan = make_plan(study, states);
   EXPECT_EQ(plan.total.runs, 4);
   EXPECT_EQ(plan.total.tokens, 4 * 100 * 16 * 32);
   EXPECT_EQ(plan.missing.runs, 2);
   EXPECT_EQ(plan.missing.tokens, 1.75 * 100 * 16 * 32);
-  EXPECT_EQ(plan.states.at(RunState::fresh), 1);
+  EXPECT_EQ(plan.states.at(store::RunState::fresh), 1);
   ASSERT_EQ(plan.share.size(), 2u);
   EXPECT_EQ(plan.share[0], 0.75);
-  EXPECT_NEAR(plan.total.flops, 2 * work_of(study.runs[0]) + 2 * work_of(study.runs[2]), 1);
+  EXPECT_NEAR(plan.total.flops, 2 * study.runs[0].training_flops() + 2 * study.runs[2].training_flops(), 1);
 }
 
 TEST(Plan, TimeScalesWithUsefulWork) {
@@ -44,7 +42,7 @@ TEST(Plan, TimeScalesWithUsefulWork) {
   const std::vector<std::size_t> all{0, 1, 2, 3};
   const auto chosen = representatives(study.runs, all);
   EXPECT_EQ(chosen.size(), 2u) << "one measurement per mixer";
-  const RunConfig& run = study.runs[0];
+  const config::RunConfig& run = study.runs[0];
   const double whole = estimated_seconds(run, 1, run, 0.01);
   EXPECT_GT(whole, 1.0) << "100 steps of 10 ms, and evaluations";
   EXPECT_NEAR(estimated_seconds(run, 0.5, run, 0.01), whole / 2, 1e-9);
@@ -59,8 +57,8 @@ TEST(Plan, TimeOfTheTestTableCounts) {
                "s.toml", {"", {"model.mixer=rnn"}})
         .runs[0];
   };
-  const RunConfig rnn = parse_study(text, "s.toml", {"", {"model.mixer=rnn"}}).runs[0];
-  const auto extra = [&](const RunConfig& run, double share) {
+  const config::RunConfig rnn = parse_study(text, "s.toml", {"", {"model.mixer=rnn"}}).runs[0];
+  const auto extra = [&](const config::RunConfig& run, double share) {
     return estimated_seconds(run, share, rnn, 0.01) - estimated_seconds(rnn, share, rnn, 0.01);
   };
   EXPECT_EQ(extra(rnn, 1), 0);
@@ -92,4 +90,4 @@ TEST(Plan, TenThousandRunsAreAStudyLikeAnyOther) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

@@ -9,7 +9,7 @@
 #include "study/study.h"
 #include "support/places.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -25,13 +25,13 @@ std::vector<Path> study_files() {
 
 std::set<std::int64_t> seeds_of(const Study& study) {
   std::set<std::int64_t> seeds;
-  for (const RunConfig& run : study.runs) seeds.insert(run.train.integer("seed"));
+  for (const config::RunConfig& run : study.runs) seeds.insert(run.train.integer("seed"));
   return seeds;
 }
 
 std::set<std::string> mixers_of(const Study& study) {
   std::set<std::string> mixers;
-  for (const RunConfig& run : study.runs) mixers.insert(run.model.text("mixer"));
+  for (const config::RunConfig& run : study.runs) mixers.insert(run.model.text("mixer"));
   return mixers;
 }
 
@@ -54,7 +54,7 @@ TEST_P(ShippedStudy, LoadsAtEachScale) {
   for (const std::string& mixer : mixers_of(laptop)) EXPECT_TRUE(mixers_of(paper).contains(mixer)) << mixer;
   EXPECT_LE(smoke.runs.size(), 48U);
   EXPECT_LE(laptop.runs.size(), paper.runs.size());
-  for (const RunConfig& run : smoke.runs) EXPECT_LE(run.train.integer("steps"), 20) << run.id;
+  for (const config::RunConfig& run : smoke.runs) EXPECT_LE(run.train.integer("steps"), 20) << run.id;
 }
 
 std::string test_name(const ::testing::TestParamInfo<Path>& info) {
@@ -76,4 +76,4 @@ TEST(ShippedStudies, OfThePapersHaveThreeSeedsOnALaptop) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "support/temporary_directory.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -93,7 +93,7 @@ TEST(Study, MistakesAreNamedWithTheirPlace) {
 std::vector<std::string> cells(const std::string& text) {
   std::vector<std::string> found;
   const Study study = parse_study(text, "windows.toml");
-  for (const RunConfig& run : study.runs)
+  for (const config::RunConfig& run : study.runs)
     found.push_back(run.model.text("mixer") + " " + Json(run.train.real("lr")).dump() + " " +
                     std::to_string(run.task.integer("length")));
   return found;
@@ -169,7 +169,7 @@ TEST(Study, WrongRulesAreNamedWithTheirPlace) {
 TEST(Study, SeedsArePairedAcrossMixers) {
   const Study study = parse_study(kAxes + "seed = [1, 2]\n", "windows.toml");
   std::map<std::pair<std::int64_t, std::int64_t>, std::set<std::int64_t>> data;
-  for (const RunConfig& run : study.runs)
+  for (const config::RunConfig& run : study.runs)
     data[{run.train.integer("seed"), run.task.integer("length")}].insert(run.train.integer("data_seed"));
   for (const auto& [key, seeds] : data) EXPECT_EQ(seeds.size(), 1u) << "other data for the same seed";
 }
@@ -219,4 +219,4 @@ test = { values = [6] }
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

@@ -6,7 +6,7 @@
 
 #include "core/random.h"
 
-namespace mneme {
+namespace mneme::study {
 namespace {
 
 struct Outcome {
@@ -121,4 +121,4 @@ TEST(WindowSearch, TheAgreementTestWouldSeeAWrongEdge) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::study

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 #include "core/json.h"
 #include "core/subprocess.h"
 #include "store/run_directory.h"
@@ -28,7 +28,7 @@ class WorkerProcess {
     process_.close_input();
   }
   // Trains a run. `attempt` 0: whatever comes next. A checkpoint after every step.
-  WorkerProcess(const RunConfig& run, const RunDirectory& directory, std::int64_t attempt = 0)
+  WorkerProcess(const config::RunConfig& run, const store::RunDirectory& directory, std::int64_t attempt = 0)
       : WorkerProcess(Json{{"request", "run"},
                            {"id", run.id},
                            {"attempt", attempt},
@@ -75,7 +75,7 @@ class WorkerProcess {
 };
 
 // What must not depend on how a run was carried out, to the byte.
-inline std::string deterministic_part(const RunDirectory& directory) {
+inline std::string deterministic_part(const store::RunDirectory& directory) {
   Json metrics = Json::array();
   for (const Json& metric : directory.metrics()) metrics.push_back({metric["step"], metric["split"], metric["values"]});
   const Json values = directory.summary().value_or(Json::object()).value("values", Json());

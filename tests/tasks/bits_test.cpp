@@ -7,7 +7,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::make_example;
@@ -109,4 +109,4 @@ TEST(VocabMajority, HasExactlyOneMostFrequentToken) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -10,7 +10,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::make_example;
@@ -272,4 +272,4 @@ TEST(Chomsky, LargeRootsSquareBack) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -9,7 +9,7 @@
 #include "tasks/protocols.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::count_asked;
@@ -174,4 +174,4 @@ TEST(Copy, StringScoreIgnoresTheStopAndWantsEveryLetter) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

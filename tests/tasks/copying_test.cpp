@@ -8,7 +8,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::count_asked;
@@ -104,4 +104,4 @@ TEST(SelectiveCopying, KeepsTheOrderAcrossTheNoise) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

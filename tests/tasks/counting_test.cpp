@@ -10,7 +10,7 @@
 #include "tasks/phase_tests.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::make_example;
@@ -191,4 +191,4 @@ TEST(AppendixI, NeedsAnUndampedPole) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

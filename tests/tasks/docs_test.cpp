@@ -9,7 +9,7 @@
 #include "tasks/show.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using ::testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(TaskPages, AreInTheIndex) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -10,7 +10,7 @@
 #include "core/hash.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 constexpr std::size_t kExamples = 1000;
@@ -125,4 +125,4 @@ TEST(GoldenHashes, ThereIsOneForEveryTask) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -6,7 +6,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 TEST(Group, TablesAreTheOnesOfTheReference) {
@@ -81,4 +81,4 @@ TEST(Group, NamesElementsInOneLineNotation) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -9,7 +9,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::chi_square_deviation;
@@ -193,4 +193,4 @@ TEST(Induction, HasTheSpecialTokenTwiceAtUniformPlaces) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -4,7 +4,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 constexpr Timing kTiming{10, 20, 40};
@@ -96,4 +96,4 @@ TEST(DoubleIsi, CanHaveAGap) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

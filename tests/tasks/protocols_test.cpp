@@ -4,7 +4,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 constexpr std::int32_t kNo = kNotAsked;
@@ -104,4 +104,4 @@ TEST(EnoughSeeds, IsThreeOfFive) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

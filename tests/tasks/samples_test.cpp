@@ -4,7 +4,7 @@
 #include "tasks/phase_tests.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::load_data;
@@ -191,4 +191,4 @@ TEST(Samples, Counting) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

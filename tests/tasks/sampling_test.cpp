@@ -10,7 +10,7 @@
 
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::chi_square_deviation;
@@ -103,4 +103,4 @@ TEST(UniformBetween, ReachesBothEnds) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

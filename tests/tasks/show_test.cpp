@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(DescribeTask, TellsEverythingThatIsDeclared) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -8,7 +8,7 @@
 #include "tasks/groups.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::make_example;
@@ -74,4 +74,4 @@ TEST(StateTracking, ShorterWordsArePaddedAndNotAskedThere) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "tasks/task_testing.h"
 
-namespace mneme {
+namespace mneme::tasks {
 namespace {
 
 using testing::count_asked;
@@ -268,4 +268,4 @@ TEST(Split, HasNames) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::tasks

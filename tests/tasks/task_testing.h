@@ -18,19 +18,21 @@ namespace mneme::testing {
 inline Options task_options(const std::string& name, const std::vector<std::string>& assignments = {}) {
   ConfigValue table{ConfigTable{}, ""};
   for (const std::string& assignment : assignments) apply_override(table, assignment);
-  return resolve(find_task(name).options, &table, "task");
+  return resolve(tasks::find_task(name).options, &table, "task");
 }
 
-inline std::unique_ptr<Task> make_task(const std::string& name, const std::vector<std::string>& assignments = {}) {
-  return find_task(name).build(task_options(name, assignments));
+inline std::unique_ptr<tasks::Task> make_task(const std::string& name,
+                                              const std::vector<std::string>& assignments = {}) {
+  return tasks::find_task(name).build(task_options(name, assignments));
 }
 
-inline Example make_example(const Task& task, std::uint64_t index, Split split = Split::train, std::uint64_t seed = 7) {
-  Example example(task.shape());
+inline tasks::Example make_example(const tasks::Task& task, std::uint64_t index,
+                                   tasks::Split split = tasks::Split::train, std::uint64_t seed = 7) {
+  tasks::Example example(task.shape());
   // Poison: a position that is not written shows up as an impossible token.
   for (auto* numbers : {&example.tokens, &example.labels}) std::fill(numbers->begin(), numbers->end(), -777);
   for (auto* numbers : {&example.signal, &example.targets}) std::fill(numbers->begin(), numbers->end(), -777.0F);
-  ExampleSource(task, seed, split).write(index, example.view());
+  tasks::ExampleSource(task, seed, split).write(index, example.view());
   return example;
 }
 
@@ -39,9 +41,9 @@ inline Json load_data(const std::string& file) {
   return parse_json(read_file(path), path.string());
 }
 
-inline std::size_t count_asked(const Example& example) {
+inline std::size_t count_asked(const tasks::Example& example) {
   std::size_t asked = 0;
-  for (const std::int32_t label : example.labels) asked += label != kNotAsked;
+  for (const std::int32_t label : example.labels) asked += label != tasks::kNotAsked;
   return asked;
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 TEST(ExampleOrder, VisitsEachExampleOnceAnEpochInAnOrderOfItsOwn) {
@@ -33,15 +33,15 @@ TEST(ExampleOrder, FreshExamplesNeverRepeat) {
 }
 
 TEST(Batch, ListsTheAskedPositions) {
-  const TaskEntry& entry = find_task("mqar");
+  const tasks::TaskEntry& entry = tasks::find_task("mqar");
   const ConfigValue table = parse_toml("length = 8\npairs = 2\nvocab = 16\n", "test");
   const auto task = entry.build(resolve(entry.options, &table, "task"));
-  const ExampleSource source(*task, 1, Split::train);
+  const tasks::ExampleSource source(*task, 1, tasks::Split::train);
   const std::vector<std::uint64_t> indices = {5, 9};
   const Batch batch = make_batch(source, task->shape(), indices);
   ASSERT_EQ(batch.asked.size(), 4U);
   EXPECT_EQ(batch.sequence, (std::vector<std::int32_t>{0, 0, 1, 1}));
-  Example example(task->shape());
+  tasks::Example example(task->shape());
   source.write(9, example.view());
   for (std::size_t i = 2; i < 4; ++i)
     EXPECT_EQ(example.labels[static_cast<std::size_t>(batch.asked[i]) - 8], batch.answers[i]);
@@ -49,4 +49,4 @@ TEST(Batch, ListsTheAskedPositions) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

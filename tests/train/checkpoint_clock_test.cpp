@@ -4,7 +4,7 @@
 
 #include "core/random.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 struct Simulated {
@@ -64,4 +64,4 @@ TEST(CheckpointClock, ADearSaveWaitsUntilItIsWorthIt) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

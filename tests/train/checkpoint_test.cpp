@@ -13,7 +13,7 @@
 #include "support/temporary_directory.h"
 #include "train/trainer.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 using testing::Fault;
@@ -24,15 +24,15 @@ using ::testing::Not;
 using testing::Survives;
 using testing::TemporaryDirectory;
 
-RunConfig tiny() {
-  return resolve_run(
+config::RunConfig tiny() {
+  return config::resolve_run(
       parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 12\n[model]\nwidth = 4\nlayers = 1\n"
                  "[train]\nbatch = 2\nsteps = 40\neval_every = 2\neval_examples = 4\ntest_examples = 4\n",
                  "test"));
 }
 
 // A trainer that has gone `steps` steps.
-std::unique_ptr<Trainer> trained(const RunConfig& run, int steps) {
+std::unique_ptr<Trainer> trained(const config::RunConfig& run, int steps) {
   auto trainer = std::make_unique<Trainer>(run);
   for (int i = 0; i < steps; ++i) trainer->step();
   return trainer;
@@ -41,7 +41,7 @@ std::unique_ptr<Trainer> trained(const RunConfig& run, int steps) {
 using Restore = std::function<void(Trainer& trainer, const Path& file)>;
 
 // How many of the changed files are taken for a checkpoint.
-int accepted(const RunConfig& run, const std::string& whole, const std::vector<std::string>& changed,
+int accepted(const config::RunConfig& run, const std::string& whole, const std::vector<std::string>& changed,
              const Restore& restore) {
   const TemporaryDirectory directory;
   const Path file = directory / "checkpoint.safetensors";
@@ -60,7 +60,7 @@ int accepted(const RunConfig& run, const std::string& whole, const std::vector<s
   return count;
 }
 
-std::string checkpoint_bytes(const RunConfig& run) {
+std::string checkpoint_bytes(const config::RunConfig& run) {
   const TemporaryDirectory directory;
   trained(run, 3)->save(directory / "c.safetensors");
   return read_file(directory / "c.safetensors");
@@ -87,7 +87,7 @@ std::vector<std::string> truncations(const std::string& whole) {
 const Restore kRestore = [](Trainer& trainer, const Path& file) { trainer.restore(file); };
 
 TEST(Checkpoint, EveryByteThatFlipsAndEveryCutIsDetected) {
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   const std::string whole = checkpoint_bytes(run);
   const auto flips = byte_flips(whole), cuts = truncations(whole);
   EXPECT_EQ(accepted(run, whole, flips, kRestore), 0);
@@ -96,7 +96,7 @@ TEST(Checkpoint, EveryByteThatFlipsAndEveryCutIsDetected) {
 }
 
 TEST(Checkpoint, WithoutTheChecksumDamageWouldPass) {
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   const std::string whole = checkpoint_bytes(run);
   // The planted fault: a reader that believes what parses.
   const Restore believing = [](Trainer&, const Path& file) { static_cast<void>(Safetensors::load(file)); };
@@ -107,7 +107,7 @@ TEST(Checkpoint, WithoutTheChecksumDamageWouldPass) {
 
 TEST(Checkpoint, TheGenerationBeforeIsUsedAndItIsSaid) {
   const TemporaryDirectory directory;
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   const CheckpointFiles files(directory / "checkpoint.safetensors");
   EXPECT_EQ(files.previous.filename(), "checkpoint.previous.safetensors");
   auto trainer = trained(run, 3);
@@ -144,8 +144,8 @@ struct Findings {
 
 // Saves step 4 over steps 2 and 3 on a disk that fails at one call: afterwards step 3 or 4 must be there, and 4 if the
 // save said so.
-bool attempt(const RunConfig& run, const Trainer& old, const Trainer& older, const Trainer& now, const Saver& saver,
-             Fault fault, int call, Survives survives, Findings& findings) {
+bool attempt(const config::RunConfig& run, const Trainer& old, const Trainer& older, const Trainer& now,
+             const Saver& saver, Fault fault, int call, Survives survives, Findings& findings) {
   const TemporaryDirectory directory;
   const CheckpointFiles files(directory / "checkpoint.safetensors");
   older.save(files);
@@ -176,7 +176,7 @@ bool attempt(const RunConfig& run, const Trainer& old, const Trainer& older, con
 }
 
 Findings examine(const Saver& saver) {
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   const auto older = trained(run, 2), old = trained(run, 3), now = trained(run, 4);
   Findings findings;
   const auto every_call = [&](Fault fault, Survives survives) {
@@ -227,7 +227,7 @@ TEST(Checkpoint, TheExaminationFindsASaveWithoutSyncOrInPlace) {
 
 TEST(Checkpoint, RemembersTheMetricsSoFar) {
   const TemporaryDirectory directory;
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   struct Quiet : TrainObserver {
     int steps = 0;
     void on_step(const Progress&) override { ++steps; }
@@ -246,4 +246,4 @@ TEST(Checkpoint, RemembersTheMetricsSoFar) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

@@ -5,10 +5,10 @@
 #include "support/temporary_directory.h"
 #include "train/trainer.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
-RunConfig run_from(const std::string& toml) { return resolve_run(parse_toml(toml, "test")); }
+config::RunConfig run_from(const std::string& toml) { return config::resolve_run(parse_toml(toml, "test")); }
 
 const std::string kSmall =
     "[task]\nname = 'state_tracking'\ngroup = 'Z2'\nlength = 6\n[model]\nmixer = 'rnn'\nblock = 'plain'\nwidth = 16\n"
@@ -27,7 +27,7 @@ struct Silent : TrainObserver {
 // The axis at the length of training is the test split itself; beyond it, other examples.
 TEST(Generalisation, StartsFromTheTestSplit) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = run_from(kSmall + "[test]\nalong = 'length'\nvalues = [6, 40]\nexamples = 100\n");
+  const config::RunConfig run = run_from(kSmall + "[test]\nalong = 'length'\nvalues = [6, 40]\nexamples = 100\n");
   Silent silent;
   const Json values = Trainer(run).train(directory / "c", silent).values;
   ASSERT_EQ(values["generalisation"]["axis"], "length");
@@ -45,7 +45,7 @@ TEST(Generalisation, StartsFromTheTestSplit) {
 
 TEST(Generalisation, WhoeverLeavesMeanwhileComesBackToTheSameResult) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = run_from(kSmall + "[test]\nalong = 'length'\nvalues = [6, 9, 12]\nexamples = 300\n");
+  const config::RunConfig run = run_from(kSmall + "[test]\nalong = 'length'\nvalues = [6, 9, 12]\nexamples = 300\n");
   Silent whole, leaving;
   const TrainResult expected = Trainer(run).train(directory / "whole", whole);
   ASSERT_EQ(expected.outcome, Outcome::done);
@@ -60,7 +60,7 @@ TEST(Generalisation, WhoeverLeavesMeanwhileComesBackToTheSameResult) {
 
 // An input-dependent product of matrices overflows on long sequences: that is a result.
 TEST(Generalisation, AnOverflowIsALossThatIsNull) {
-  const RunConfig run = run_from(
+  const config::RunConfig run = run_from(
       "[task]\nname = 'state_tracking'\nlength = 4\n[model]\nmixer = 'ids4'\nblock = 'postnorm'\nwidth = 256\nlayers = "
       "1\n"
       "ids4 = { d_state = 16 }\n[test]\nalong = 'length'\nvalues = [4, 400]\nexamples = 4\n");
@@ -84,4 +84,4 @@ TEST(Generalisation, StopsOnTheScoreThatIsNamed) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

@@ -7,7 +7,7 @@
 #include "support/temporary_directory.h"
 #include "train/trainer.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 struct Silent : TrainObserver {
@@ -31,7 +31,8 @@ class EveryMixerLearns : public ::testing::TestWithParam<std::string> {};
 TEST_P(EveryMixerLearns, OnePair) {
   const testing::TemporaryDirectory directory;
   Silent observer;
-  const RunConfig run = resolve_run(parse_toml(fmt::format(fmt::runtime(kSetting), GetParam()), "test"));
+  const config::RunConfig run =
+      config::resolve_run(parse_toml(fmt::format(fmt::runtime(kSetting), GetParam()), "test"));
   const TrainResult result = Trainer(run).train(directory / "checkpoint", observer);
   const double accuracy = result.values.at("test").at("accuracy");
   RecordProperty("accuracy", fmt::format("{:.3f}", accuracy));
@@ -40,7 +41,7 @@ TEST_P(EveryMixerLearns, OnePair) {
 
 std::vector<std::string> names() {
   std::vector<std::string> result;
-  for (const MixerEntry& entry : mixer_catalog()) result.push_back(entry.name);
+  for (const catalog::MixerEntry& entry : catalog::mixer_catalog()) result.push_back(entry.name);
   return result;
 }
 
@@ -52,10 +53,10 @@ TEST(Learning, AMixerThatIsNotTrainedStaysAtChance) {
   Silent observer;
   ConfigValue config = parse_toml(fmt::format(fmt::runtime(kSetting), "attention"), "test");
   apply_override(config, "train.lr=1e-12");
-  const RunConfig run = resolve_run(config);
+  const config::RunConfig run = config::resolve_run(config);
   const TrainResult result = Trainer(run).train(directory / "checkpoint", observer);
   EXPECT_LT(result.values.at("test").at("accuracy").get<double>(), 2 * kChance);
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
 // The head against torch's cross entropy over a whole matrix of logits; sizes make blocks with a rest.
@@ -40,4 +40,4 @@ TEST(HeadLoss, EqualsPlainCrossEntropyWithAndWithoutBias) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

@@ -4,11 +4,11 @@
 #include "support/temporary_directory.h"
 #include "train/trainer.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
-RunConfig tiny(const std::string& model, const std::string& train = "") {
-  return resolve_run(
+config::RunConfig tiny(const std::string& model, const std::string& train = "") {
+  return config::resolve_run(
       parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 16\n" + model +
                      "[train]\nbatch = 16\nsteps = 60\nlr = 1e-2\neval_examples = 20\ntest_examples = 20\n" + train,
                  "test"));
@@ -17,7 +17,7 @@ RunConfig tiny(const std::string& model, const std::string& train = "") {
 // A model that knows no more than which half of the vocabulary is asked has three quarters of the loss of one that
 // knows nothing.
 void expect_learns(const std::string& model) {
-  const RunConfig run = tiny(model);
+  const config::RunConfig run = tiny(model);
   Trainer trainer(run);
   const double first = trainer.step().loss;
   double last = 0;
@@ -66,7 +66,7 @@ struct Listener : TrainObserver {
 
 TEST(ModelOptions, ShiftedPositionsResumeToTheBit) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny(
+  const config::RunConfig run = tiny(
       "block = 'postnorm'\npositions = 'relative'\nmixer = 'attention+rnn'\ninit = 'own'\ntied = false\nhead_bias = "
       "true\n"
       "embed_dropout = 0.1\nresid_dropout = 0.1\n",
@@ -85,4 +85,4 @@ TEST(ModelOptions, ShiftedPositionsResumeToTheBit) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

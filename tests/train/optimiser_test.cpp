@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "catalog/run_config.h"
+#include "config/run_config.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
-Options train_options(const std::string& toml) { return resolve_run(parse_toml(toml, "test")).train; }
+Options train_options(const std::string& toml) { return config::resolve_run(parse_toml(toml, "test")).train; }
 
 TEST(LearningRate, WarmsUpAndDecays) {
   const Options cosine = train_options("[train]\nlr = 1.0\nsteps = 100\nwarmup = 0.1\n");
@@ -61,4 +61,4 @@ TEST(Optimiser, ClipsTheGlobalNormAndSparesVectorsFromDecay) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

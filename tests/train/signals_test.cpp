@@ -5,11 +5,11 @@
 #include "support/temporary_directory.h"
 #include "train/trainer.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
-RunConfig counting(const std::string& extra) {
-  return resolve_run(parse_toml(
+config::RunConfig counting(const std::string& extra) {
+  return config::resolve_run(parse_toml(
       "[task]\nname = 'counting'\nlength = 60\nisi = 4\niti = [6, 9]\n[model]\nmixer = 'gru'\nblock = 'plain'\n"
       "embed_width = 1\nwidth = 16\nlayers = 1\n[train]\nbatch = 32\nlr = 1e-2\neval_examples = 32\ntest_examples = "
       "32\n" +
@@ -29,7 +29,7 @@ TEST(Signals, WhoHasLearnedToCountPassesAndWhoHasNotDoesNot) {
   const testing::TemporaryDirectory directory;
   Silent silent;
   const auto phases = [&](const char* steps) {
-    const RunConfig run = counting("steps = " + std::string(steps) + "\n[test]\nphases = true\n");
+    const config::RunConfig run = counting("steps = " + std::string(steps) + "\n[test]\nphases = true\n");
     return Trainer(run).train(directory / "c", silent).values["phases"];
   };
   const Json trained = phases("600"), fresh = phases("1");
@@ -44,7 +44,7 @@ TEST(Signals, WhoHasLearnedToCountPassesAndWhoHasNotDoesNot) {
 TEST(Signals, TracesHoldExamplesAndThePhaseTests) {
   const testing::TemporaryDirectory directory;
   Silent silent;
-  const RunConfig run = counting("steps = 1\n[test]\nphases = true\ntraces = 2\n");
+  const config::RunConfig run = counting("steps = 1\n[test]\nphases = true\ntraces = 2\n");
   const TrainResult result = Trainer(run).train(directory / "c", silent);
   const Json& signals = result.traces["signals"];
   ASSERT_EQ(signals.size(), 5U);
@@ -63,4 +63,4 @@ TEST(Signals, TracesHoldExamplesAndThePhaseTests) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

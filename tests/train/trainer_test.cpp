@@ -5,11 +5,11 @@
 #include "core/error.h"
 #include "support/temporary_directory.h"
 
-namespace mneme {
+namespace mneme::train {
 namespace {
 
-RunConfig tiny(const std::string& extra = "") {
-  return resolve_run(parse_toml(
+config::RunConfig tiny(const std::string& extra = "") {
+  return config::resolve_run(parse_toml(
       "[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 16\nembed_dropout = 0.1\n"
       "[train]\nbatch = 16\nmicro_batch = 5\nsteps = 12\neval_every = 4\neval_examples = 50\ntest_examples = 50\n" +
           extra,
@@ -30,7 +30,7 @@ struct Listener : TrainObserver {
 
 TEST(Trainer, RepeatsToTheBit) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   Listener first, second;
   const TrainResult a = Trainer(run).train(directory / "a", first), b = Trainer(run).train(directory / "b", second);
   EXPECT_EQ(a.values.dump(), b.values.dump());
@@ -41,7 +41,7 @@ TEST(Trainer, RepeatsToTheBit) {
 
 TEST(Trainer, AnEvaluationShowsThatItIsAliveAfterEveryMicroBatch) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny();
+  const config::RunConfig run = tiny();
   Listener listener;
   Trainer(run).train(directory / "checkpoint", listener);
   // Three evaluations and the test, 50 examples each in micro-batches of 5.
@@ -50,7 +50,7 @@ TEST(Trainer, AnEvaluationShowsThatItIsAliveAfterEveryMicroBatch) {
 
 TEST(Trainer, AResumedRunEqualsAnUninterruptedOne) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny("clip = 0.5\nexamples = 40\n");
+  const config::RunConfig run = tiny("clip = 0.5\nexamples = 40\n");
   Listener whole;
   const TrainResult expected = Trainer(run).train(directory / "whole", whole);
   for (std::int64_t stop = 1; stop < 12; ++stop) {
@@ -74,11 +74,11 @@ TEST(Trainer, MicroBatchesAreTheSameMathematics) {
   const testing::TemporaryDirectory directory;
   Listener listener;
   const auto loss = [&](const std::string& micro) {
-    const RunConfig run =
-        resolve_run(parse_toml("[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 16\n"
-                               "[train]\nbatch = 16\nsteps = 3\neval_examples = 50\nmicro_batch = " +
-                                   micro,
-                               "test"));
+    const config::RunConfig run =
+        config::resolve_run(parse_toml("[task]\nlength = 8\npairs = 2\nvocab = 16\n[model]\nwidth = 16\n"
+                                       "[train]\nbatch = 16\nsteps = 3\neval_examples = 50\nmicro_batch = " +
+                                           micro,
+                                       "test"));
     return Trainer(run).train(directory / "c", listener).values["validation"]["loss"].get<double>();
   };
   EXPECT_NEAR(loss("16"), loss("3"), 1e-5);
@@ -86,7 +86,8 @@ TEST(Trainer, MicroBatchesAreTheSameMathematics) {
 
 TEST(Trainer, DivergenceIsAnOutcomeWithTheLastFiniteMetrics) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny("lr = 1e6\nwarmup = 0.0\neps = 1e-30\nweight_decay = 1000.0\nschedule = 'constant'\n");
+  const config::RunConfig run =
+      tiny("lr = 1e6\nwarmup = 0.0\neps = 1e-30\nweight_decay = 1000.0\nschedule = 'constant'\n");
   Listener listener;
   const TrainResult result = Trainer(run).train(directory / "c", listener);
   EXPECT_EQ(result.outcome, Outcome::diverged);
@@ -96,7 +97,7 @@ TEST(Trainer, DivergenceIsAnOutcomeWithTheLastFiniteMetrics) {
 
 TEST(Trainer, GivesUpWhereThereIsNoHope) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny("lr = 0.0\ngive_up_after = 0.5\ngive_up_below = 0.99\n");
+  const config::RunConfig run = tiny("lr = 0.0\ngive_up_after = 0.5\ngive_up_below = 0.99\n");
   Listener listener;
   const TrainResult result = Trainer(run).train(directory / "c", listener);
   EXPECT_EQ(result.outcome, Outcome::done);
@@ -115,10 +116,10 @@ TEST(Trainer, GivesUpWhereThereIsNoHope) {
 TEST(Trainer, LearnsAndStopsAtTheThreshold) {
   const testing::TemporaryDirectory directory;
   // One pair in a tiny vocabulary: the answer is always the second token.
-  const RunConfig run =
-      resolve_run(parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 32\n"
-                             "[train]\nbatch = 64\nsteps = 400\nlr = 3e-3\neval_every = 20\nstop_at = 0.95\n",
-                             "test"));
+  const config::RunConfig run =
+      config::resolve_run(parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 16\n[model]\nwidth = 32\n"
+                                     "[train]\nbatch = 64\nsteps = 400\nlr = 3e-3\neval_every = 20\nstop_at = 0.95\n",
+                                     "test"));
   Listener listener;
   const TrainResult result = Trainer(run).train(directory / "c", listener);
   EXPECT_EQ(result.reason, "threshold");
@@ -133,7 +134,7 @@ TEST(Trainer, LearnsAndStopsAtTheThreshold) {
 TEST(Trainer, CountsOnASignalTask) {
   const testing::TemporaryDirectory directory;
   for (const std::string loss : {"bce", "mse"}) {
-    const RunConfig run = resolve_run(parse_toml(
+    const config::RunConfig run = config::resolve_run(parse_toml(
         "[task]\nname = 'counting'\nlength = 40\nisi = 3\niti = [4, 6]\n[model]\nwidth = 32\n"
         "[train]\nbatch = 16\nsteps = 300\nlr = 3e-3\neval_examples = 50\ntest_examples = 50\nsignal_loss = '" +
             loss + "'\n",
@@ -150,11 +151,11 @@ TEST(Trainer, CountsOnASignalTask) {
 
 TEST(Trainer, RefusesAForeignCheckpoint) {
   const testing::TemporaryDirectory directory;
-  const RunConfig run = tiny(), other = tiny("seed = 7\n");
+  const config::RunConfig run = tiny(), other = tiny("seed = 7\n");
   Trainer(run).save(directory / "c");
   Trainer trainer(other);
   EXPECT_THROW(trainer.restore(directory / "c"), Error);
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::train

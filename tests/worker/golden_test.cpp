@@ -8,7 +8,7 @@
 #include "support/temporary_directory.h"
 #include "worker/verify_request.h"
 
-namespace mneme {
+namespace mneme::worker {
 namespace {
 
 const Path kGolden = Path(source_directory()) / "tests" / "golden";
@@ -95,4 +95,4 @@ TEST(GoldenFaults, ALaterLayerWithoutTheFirstOnesValuesIsAnError) {
 }
 
 }  // namespace
-}  // namespace mneme
+}  // namespace mneme::worker

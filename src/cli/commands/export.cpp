@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ctime>
+
+#include "cli/command.h"
+#include "core/error.h"
+#include "core/safetensors.h"
+#include "core/text.h"
+#include "report/pages/table.h"
+#include "report/pages/tensorboard.h"
+
+namespace mneme::cli {
+namespace {
+
+struct ExportOptions {
+  std::vector<std::string> arguments;
+  std::string format = "csv";
+  std::string output;
+  bool metrics = false;
+};
+
+std::string number_text(const std::optional<double>& value) { return value ? Json(*value).dump() : ""; }
+
+report::Table runs_table(const std::vector<store::RunRecord>& records) {
+  report::Table table;
+  for (const char* name : {"run", "state", "reason", "task", "mixer", "width", "layers", "lr", "seed", "steps",
+                           "seconds", "validation_accuracy", "test_accuracy"})
+    table.columns.push_back({name});
+  for (const store::RunRecord& r : records)
+    table.rows.push_back({r.id, std::string(store::run_state_name(r.state)), r.reason, r.task, r.mixer,
+                          std::to_string(r.width), std::to_string(r.layers), Json(r.lr).dump(), std::to_string(r.seed),
+                          std::to_string(r.steps), Json(r.seconds).dump(), number_text(r.validation_accuracy),
+                          number_text(r.test_accuracy)});
+  return table;
+}
+
+// One row per number: every reader of tables can turn it into columns.
+report::Table metrics_table(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
+  report::Table table{.columns = {{"run"}, {"step"}, {"split"}, {"name"}, {"value"}}, .rows = {}};
+  for (const store::RunRecord& record : records)
+    for (const Json& metric : lab.run(record.id).metrics())
+      for (const auto& [name, value] : metric.at("values").items())
+        table.rows.push_back({record.id, metric.at("step").dump(), metric.value("split", ""), name, value.dump()});
+  return table;
+}
+
+std::string json_lines(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
+  std::string text;
+  for (const store::RunRecord& record : records)
+    text += Json{{"id", record.id},
+                 {"state", store::run_state_name(record.state)},
+                 {"config", parse_json(record.config, record.id)},
+                 {"summary", record.summary.empty() ? Json() : parse_json(record.summary, record.id)},
+                 {"metrics", lab.run(record.id).metrics()}}
+                .dump() +
+            "\n";
+  return text;
+}
+
+Path write_events(const store::RunRecord& record, const store::Lab& lab, const Path& output) {
+  // The curve's own seconds, counted from when the files last changed: events need some date.
+  const double end = static_cast<double>(record.changed) / 1e9;
+  const double start = end - record.seconds;
+  std::vector<report::ScalarEvent> events;
+  for (const Json& metric : lab.run(record.id).metrics())
+    for (const auto& [name, value] : metric.at("values").items())
+      if (value.is_number())
+        events.push_back({start + metric.at("times").value("seconds", 0.0), metric.at("step").get<std::int64_t>(),
+                          name == "train_loss" ? "train/loss" : "validation/" + name, value.get<float>()});
+  const Path directory = output / record.id;
+  file_system().create_directories(directory);
+  const Path file = directory / fmt::format("events.out.tfevents.{}.mneme", static_cast<std::int64_t>(end));
+  write_file_atomically(file, report::tensorboard_file(start, events));
+  return file;
+}
+
+Path write_weights(const store::RunRecord& record, const store::Lab& lab, const Path& output) {
+  const store::RunDirectory directory = lab.run(record.id);
+  if (!directory.has_checkpoint())
+    throw Error(ErrorKind::data, directory.path().string(), "has no checkpoint, expected a run that was trained");
+  const Safetensors checkpoint = Safetensors::load_sealed(
+      std::filesystem::exists(directory.checkpoint()) ? directory.checkpoint() : directory.previous_checkpoint());
+  std::map<std::string, TensorView> weights;
+  constexpr std::string_view kPrefix = "param.";
+  for (const auto& [name, tensor] : checkpoint.tensors())
+    if (name.starts_with(kPrefix)) weights[name.substr(kPrefix.size())] = tensor;
+  file_system().create_directories(output);
+  const Path file = output / (record.id + ".safetensors");
+  save_safetensors(file, weights, {{"run", record.id}, {"config", record.config}});
+  return file;
+}
+
+int export_runs(const ExportOptions& options, const Context& context) {
+  const std::vector<std::string> formats{"csv", "jsonl", "tensorboard", "safetensors"};
+  if (std::find(formats.begin(), formats.end(), options.format) == formats.end())
+    throw Error(ErrorKind::usage, "--format",
+                fmt::format("got '{}'{}", options.format, suggestion(options.format, formats)));
+  const bool files = options.format == "tensorboard" || options.format == "safetensors";
+  if (files && options.output.empty())
+    throw Error(ErrorKind::usage, "--output",
+                fmt::format("got none, expected a directory for {} files", options.format));
+  const store::Lab lab = context.lab();
+  lab.require();
+  store::Index index = open_index(lab);
+  std::vector<store::RunRecord> records;
+  if (options.arguments.empty()) {
+    records = index.query();
+  } else {
+    for (const std::string& id : find_run_ids(index, options.arguments)) records.push_back(*index.find(id));
+  }
+  Json written = Json::array();
+  if (files) {
+    for (const store::RunRecord& record : records)
+      written.push_back((options.format == "tensorboard" ? write_events(record, lab, options.output)
+                                                         : write_weights(record, lab, options.output))
+                            .string());
+  } else {
+    const std::string text = options.format == "jsonl" ? json_lines(records, lab)
+                             : options.metrics         ? report::to_csv(metrics_table(records, lab))
+                                                       : report::to_csv(runs_table(records));
+    if (options.output.empty()) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return 0;
+    }
+    write_file_atomically(options.output, text);
+    written.push_back(options.output);
+  }
+  if (context.json)
+    print_json({{"runs", records.size()}, {"files", written}});
+  else
+    fmt::print("{} runs written to {}\n", records.size(), options.output);
+  return 0;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Context& context) {
+  auto options = std::make_shared<ExportOptions>();
+  app.add_option("runs", options->arguments, "the first digits of ids; or filters, as for `mneme runs`; all if none")
+      ->type_name("RUN ... | KEY=VALUE ...");
+  app.add_option("--format", options->format,
+                 "csv: a row per run; jsonl: config, summary and metrics of a run per line; tensorboard: event files; "
+                 "safetensors: weights")
+      ->capture_default_str();
+  app.add_option("--output", options->output,
+                 "a file, or a directory for tensorboard and safetensors (default: standard output)")
+      ->type_name("PATH");
+  app.add_flag("--metrics", options->metrics, "csv: a row per evaluated number instead");
+  app.callback(
+      [options, &context] { context.action = [options, &context] { return export_runs(*options, context); }; });
+  add_examples(app,
+               "  mneme export --format csv > runs.csv\n  mneme export mixer=mamba --format tensorboard --output tb\n"
+               "  mneme export 3f2a --format safetensors --output weights");
+}
+
+}  // namespace mneme::cli

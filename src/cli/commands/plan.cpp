@@ -1,0 +1,159 @@
+#include "study/plan.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/study_input.h"
+#include "cli/train_runs.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "report/pages/table.h"
+#include "run/calibration.h"
+
+namespace mneme::cli {
+namespace {
+
+struct PlanOptions {
+  StudyInput input;
+  JobsOption jobs;
+  std::int64_t nodes = 1;
+  bool no_measure = false;
+  bool list = false;
+};
+
+// What the lab has of the study; a lab that is not there yet has nothing.
+std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>> known_states(const store::Lab& lab) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(lab.runs(), ignored)) return {};
+  return open_index(lab).states();
+}
+
+struct TimeEstimate {
+  std::vector<double> seconds;  // of each run that is missing
+  Json measured = Json::array();
+};
+
+TimeEstimate estimate(const study::Study& study, const study::StudyPlan& plan, const store::Lab& lab, bool measure) {
+  const auto chosen = study::representatives(study.runs, plan.to_run);
+  std::vector<const config::RunConfig*> runs;
+  for (const auto& [kind, run] : chosen) runs.push_back(&study.runs[run]);
+  const auto steps = run::calibrated_steps(runs, lab, measure);
+  TimeEstimate result;
+  for (const auto& [kind, run] : chosen)
+    if (steps.contains(study.runs[run].id))
+      result.measured.push_back({{"kind", kind}, {"step_seconds", steps.at(study.runs[run].id)}});
+  if (result.measured.size() != chosen.size()) return result;
+  for (std::size_t i = 0; i < plan.to_run.size(); ++i) {
+    const config::RunConfig& run = study.runs[plan.to_run[i]];
+    const config::RunConfig& representative = study.runs[chosen.at(study::kind_of(run))];
+    result.seconds.push_back(study::estimated_seconds(run, plan.share[i], representative, steps.at(representative.id)));
+  }
+  return result;
+}
+
+Json amount_json(const study::WorkAmount& amount) {
+  return {{"runs", amount.runs}, {"tokens", amount.tokens}, {"useful_flops", amount.flops}};
+}
+
+std::string values_text(const study::Axis& axis) {
+  std::vector<std::string> shown;
+  constexpr std::size_t kShown = 6;
+  for (const ConfigValue& value : axis.values) {
+    if (shown.size() == kShown) {
+      shown.push_back("...");
+      break;
+    }
+    shown.push_back(value.shown());
+  }
+  return join(shown, " ");
+}
+
+void print(const study::Study& study, const study::StudyPlan& plan, const TimeEstimate& times, int jobs,
+           std::int64_t nodes) {
+  fmt::print("{}{}\n\n", study.title, study.scale.empty() ? "" : fmt::format(" (scale {})", study.scale));
+  report::Table table{.columns = {{"axis"}, {"values", report::Align::right}, {""}}, .rows = {}};
+  for (const study::Axis& axis : study.axes)
+    table.rows.push_back({axis.path, std::to_string(axis.values.size()), values_text(axis)});
+  if (!table.rows.empty()) fmt::print("{}\n", report::to_text(table));
+  std::vector<std::string> states;
+  for (const auto& [state, count] : plan.states)
+    states.push_back(fmt::format("{} {}", grouped(count), store::run_state_name(state)));
+  fmt::print("runs     {} ({}); {} to run\n", grouped(plan.total.runs), join(states, ", "), grouped(plan.missing.runs));
+  fmt::print("tokens   {:.3g} in all, {:.3g} to go\n", plan.total.tokens, plan.missing.tokens);
+  fmt::print("FLOPs    {:.3g} useful in all, {:.3g} to go\n", plan.total.flops, plan.missing.flops);
+  if (times.seconds.empty()) {
+    if (plan.missing.runs > 0) fmt::print("time     not measured (without --no-measure a step of each kind is)\n");
+    return;
+  }
+  for (const Json& measured : times.measured)
+    fmt::print("step     {:.2f} ms measured here: {}\n", 1000 * measured["step_seconds"].get<double>(),
+               measured["kind"].get<std::string>());
+  fmt::print("time     at most {} on this machine with {} workers\n", duration(study::makespan(times.seconds, jobs)),
+             jobs);
+  if (nodes > 1)
+    fmt::print("         at most {} on {} nodes like it\n", duration(study::makespan(times.seconds, jobs * nodes)),
+               nodes);
+}
+
+int plan(const PlanOptions& options, const Context& context) {
+  const int jobs = options.jobs.count();
+  if (options.nodes < 1)
+    throw Error(ErrorKind::usage, "--nodes", fmt::format("got {}, expected at least 1", options.nodes));
+  // Not freed: the program ends after this, and taking 10,000 runs apart was a quarter of its time.
+  static const study::Study& study = *new study::Study(options.input.open());
+  const store::Lab lab = context.lab();
+  const auto known = known_states(lab);
+  const study::StudyPlan plan = study::make_plan(study, known);
+  const TimeEstimate times = estimate(study, plan, lab, !options.no_measure);
+  if (!context.json) {
+    print(study, plan, times, jobs, options.nodes);
+    if (options.list)
+      for (const config::RunConfig& run : study.runs)
+        fmt::print("{} {}\n", run.id, report::RunLabels(study.axes).of(run));
+    return 0;
+  }
+  Json axes = Json::array(), states = Json::object(), runs = Json::array();
+  for (const study::Axis& axis : study.axes)
+    axes.push_back({{"path", axis.path}, {"values", config_to_json({axis.values, axis.origin})}});
+  for (const auto& [state, count] : plan.states) states[std::string(store::run_state_name(state))] = count;
+  if (options.list)
+    for (const config::RunConfig& run : study.runs) runs.push_back({{"id", run.id}, {"config", run.json}});
+  Json document = {{"study", study.name},
+                   {"title", study.title},
+                   {"scale", study.scale},
+                   {"axes", axes},
+                   {"states", states},
+                   {"total", amount_json(plan.total)},
+                   {"missing", amount_json(plan.missing)},
+                   {"measured", times.measured},
+                   {"workers", jobs},
+                   {"nodes", options.nodes},
+                   {"seconds", Json()},
+                   {"seconds_on_nodes", Json()}};
+  if (options.list) document["runs"] = runs;
+  if (!times.seconds.empty() || plan.to_run.empty()) {
+    document["seconds"] = study::makespan(times.seconds, jobs);
+    document["seconds_on_nodes"] = study::makespan(times.seconds, jobs * options.nodes);
+  }
+  print_json(document);
+  return 0;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Context& context) {
+  auto options = std::make_shared<PlanOptions>();
+  options->input.add(app);
+  options->jobs.add(app, "workers of a node");
+  app.add_option("--nodes", options->nodes, "machines like this one to estimate for")->capture_default_str();
+  app.add_flag("--no-measure", options->no_measure, "no estimate of time unless it was measured before");
+  app.add_flag("--list", options->list, "every run with its id");
+  app.callback([options, &context] { context.action = [options, &context] { return plan(*options, context); }; });
+  add_examples(app,
+               "  mneme plan demo\n  mneme plan studies/my-study.toml --scale paper --nodes 16\n"
+               "  mneme plan demo --no-measure --json");
+}
+
+}  // namespace mneme::cli

@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "core/text.h"
+
+namespace mneme::cli {
+namespace {
+
+int reindex(const Context& context) {
+  const store::Lab lab = context.lab();
+  lab.require();
+  store::Index index = store::Index::open(lab);
+  for (const std::string& notice : index.notices()) print_note(notice);
+  index.rebuild();
+  const std::int64_t runs = index.count();
+  if (context.json) {
+    print_json({{"index", lab.index().string()}, {"runs", runs}, {"damaged", index.damaged()}});
+    return 0;
+  }
+  for (const std::string& damage : index.damaged()) print_warning("damaged run: " + damage);
+  fmt::print("{} runs in {}\n", grouped(runs), lab.index().string());
+  if (!index.damaged().empty())
+    fmt::print("{} run directories could not be read and were left out; nothing in them was changed\n",
+               index.damaged().size());
+  return 0;
+}
+
+}  // namespace
+
+void add_reindex(CLI::App& app, Context& context) {
+  app.callback([&context] { context.action = [&context] { return reindex(context); }; });
+  add_examples(app, "  mneme reindex --lab lab");
+}
+
+}  // namespace mneme::cli

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/print_report.h"
+#include "cli/train_runs.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "report/claims/reproduction_state.h"
+#include "report/pages/study_record.h"
+#include "report/stats/result_file.h"
+
+namespace mneme::cli {
+namespace {
+
+struct ReproduceOptions {
+  std::vector<std::string> items;
+  std::string scale;
+  std::string results;  // directory to read from instead of the lab
+  std::string save;     // directory to write results and figures to
+  std::int64_t jobs = 0;
+  TrainLimits limits;
+};
+
+report::Table standing_table(const std::vector<report::ReproductionState>& states) {
+  report::Table table{.columns = {{"item"}, {"runs", report::Align::right}, {"claims"}, {"what it shows"}}, .rows = {}};
+  for (const report::ReproductionState& state : states)
+    table.rows.push_back({state.item->id,
+                          state.item->sizes ? "none needed" : fmt::format("{} of {}", state.ended, state.planned),
+                          state.item->sizes ? "" : report::count_verdicts(state.claims()), state.item->what});
+  return table;
+}
+
+// The state by the kept results if they are asked for, else by the lab.
+report::ReproductionState state_of(const report::Reproduction& item, const ReproduceOptions& options,
+                                   const Context& context, std::optional<store::Index>& index) {
+  if (!options.results.empty()) return report::state_in_files(item, options.scale, options.results);
+  const store::Lab lab = context.lab();
+  if (!index && std::filesystem::exists(lab.root())) index.emplace(open_index(lab));
+  return report::state_in_lab(item, options.scale, lab, index ? &*index : nullptr);
+}
+
+int print_list(const ReproduceOptions& options, const Context& context) {
+  std::vector<report::ReproductionState> states;
+  std::optional<store::Index> index;
+  for (const report::Reproduction& item : report::reproductions())
+    states.push_back(state_of(item, options, context, index));
+  if (context.json) {
+    Json items = Json::array();
+    for (const report::ReproductionState& state : states) items.push_back(report::state_json(state));
+    print_json({{"items", items}});
+    return 0;
+  }
+  fmt::print("{}\nrun and draw one: mneme reproduce A.fig1; what it costs: mneme plan recall/fig1\n",
+             report::to_text(standing_table(states)));
+  return 0;
+}
+
+// Runs what is missing: the exit code of the sweep.
+int run_missing(const report::ReproductionState& state, const ReproduceOptions& options, int jobs,
+                const Context& context) {
+  if (!context.json)
+    fmt::print(stderr, "{}: {} at scale {}, {} of {} runs to go\n", state.item->id, state.study.title,
+               state.study.scale, state.planned - state.ended, state.planned);
+  context.lab().create();
+  report::remember_study(context.lab(), state.study);
+  return exit_code_of(train_runs(state.study.runs, context, jobs, report::RunLabels(state.study.axes), options.limits));
+}
+
+void save(const report::ReproductionState& state, const report::StudyReport& report, const Path& directory) {
+  file_system().create_directories(directory);
+  const std::string stem = fmt::format("{}.{}", state.item->id, state.study.scale);
+  write_file_atomically(directory / (stem + ".jsonl"), report::write_results(state.rows));
+  for (const Path& file : report.files)
+    if (file.extension() == ".svg")
+      write_file_atomically(directory / (stem + file.stem().string().substr(std::string("figure").size()) + ".svg"),
+                            read_file(file));
+}
+
+Json show(const report::ReproductionState& state, const ReproduceOptions& options, const Context& context) {
+  Json json = report::state_json(state);
+  if (state.item->sizes) {
+    const report::Table sizes = report::size_table(state.study);
+    if (context.json) {
+      for (const auto& row : sizes.rows) json["sizes"].push_back(row);
+    } else {
+      fmt::print("{}: {}\n\n{}", state.item->id, state.item->what, report::to_text(sizes));
+    }
+    return json;
+  }
+  if (state.ended == 0) {
+    if (!context.json) fmt::print("{}: no run has ended\n", state.item->id);
+    return json;
+  }
+  const report::StudyReport report = report::write_report(state.rows, state.subject, context.lab().reports());
+  if (!options.save.empty()) save(state, report, options.save);
+  json["page"] = report.page.string();
+  if (!context.json) {
+    print_report(report, state.subject, false);
+    fmt::print("{}: {}\n\n", state.item->id, report::count_verdicts(state.claims()));
+  }
+  return json;
+}
+
+std::vector<const report::Reproduction*> chosen_items(const ReproduceOptions& options) {
+  std::vector<const report::Reproduction*> items;
+  for (const std::string& id : options.items) {
+    const report::Reproduction& item = report::find_reproduction(id);
+    if (std::find(items.begin(), items.end(), &item) == items.end()) items.push_back(&item);
+  }
+  if (items.empty())
+    for (const report::Reproduction& item : report::reproductions()) items.push_back(&item);
+  return items;
+}
+
+int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& context) {
+  if (!options.results.empty()) report::require_results(options.results);
+  if (options.items.empty() && (options.scale.empty() || !options.results.empty())) return print_list(options, context);
+  if (options.items.empty() && options.scale == "paper")
+    throw Error(ErrorKind::usage, "--scale",
+                "paper needs the figures and tables by name: all of them are months of work on one machine (mneme plan "
+                "recall/fig2 --scale paper)");
+  const int jobs = checked_jobs(options.jobs, jobs_given);
+  check_limits(options.limits);
+  int worst = 0;
+  Json items = Json::array();
+  for (const report::Reproduction* item : chosen_items(options)) {
+    std::optional<store::Index> index;
+    report::ReproductionState state = state_of(*item, options, context, index);
+    if (!item->sizes && options.results.empty() && state.ended < state.planned) {
+      index.reset();  // the sweep writes to it
+      worst = std::max(worst, run_missing(state, options, jobs, context));
+      state = state_of(*item, options, context, index);
+    }
+    items.push_back(show(state, options, context));
+    if (worst == 130) break;  // stopped: what is not begun stays so
+  }
+  if (context.json) print_json({{"items", items}});
+  return worst;
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, Context& context) {
+  auto options = std::make_shared<ReproduceOptions>();
+  app.add_option("items", options->items, "figures and tables: A.fig1, B.table2, ...; none: the list with its state")
+      ->type_name("[ITEM ...]");
+  app.add_option("--scale", options->scale, "smoke, laptop (default) or paper; without an ITEM: run all of them at it")
+      ->type_name("NAME");
+  const CLI::Option* jobs =
+      app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
+  app.add_option("--max-time", options->limits.max_time,
+                 "stop each sweep after so long, with checkpoints: 90s, 10m, 2h")
+      ->type_name("TIME");
+  app.add_option("--results", options->results, "judge and draw the results kept in this directory; nothing is run")
+      ->type_name("DIR");
+  app.add_option("--save", options->save, "keep results (JSON lines) and figures (SVG) in this directory")
+      ->type_name("DIR");
+  app.callback([options, jobs, &context] {
+    context.action = [options, given = jobs->count() > 0, &context] { return reproduce(*options, given, context); };
+  });
+  add_examples(app,
+               "  mneme reproduce\n  mneme reproduce A.fig1 --scale laptop\n  mneme reproduce --scale smoke\n  mneme "
+               "reproduce A.fig1 --results results");
+}
+
+}  // namespace mneme::cli

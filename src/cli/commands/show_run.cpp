@@ -1,0 +1,133 @@
+#include "cli/commands/show_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/terminal/plot.h"
+#include "cli/terminal/terminal.h"
+#include "core/text.h"
+#include "report/pages/run_label.h"
+#include "report/pages/table.h"
+#include "report/stats/format.h"
+
+namespace mneme::cli {
+namespace {
+
+std::vector<PlotPoint> curve(const std::vector<Json>& metrics, const char* value) {
+  std::vector<PlotPoint> points;
+  for (const Json& metric : metrics) {
+    if (metric.value("split", "") != "validation") continue;
+    const Json& values = metric.at("values");
+    const bool known = values.contains(value) && values[value].is_number();
+    points.push_back({metric.at("step").get<double>(), known ? values[value].get<double>() : NAN});
+  }
+  return points;
+}
+
+void print_curves(const std::vector<Json>& metrics, std::size_t columns) {
+  const auto accuracy = curve(metrics, "accuracy"), loss = curve(metrics, "loss");
+  if (accuracy.empty()) return;
+  fmt::print("\n{}", plot(accuracy, {.title = "validation accuracy",
+                                     .columns = columns,
+                                     .rows = 8,
+                                     .low = 0,
+                                     .high = 1,
+                                     .low_label = "0 %",
+                                     .high_label = "100 %"}));
+  double high = 0;
+  for (const PlotPoint& point : loss)
+    if (std::isfinite(point.y)) high = std::max(high, point.y);
+  if (high > 0)
+    fmt::print("\n{}", plot(loss, {.title = "validation loss",
+                                   .columns = columns,
+                                   .rows = 6,
+                                   .low = 0,
+                                   .high = high,
+                                   .low_label = "0",
+                                   .high_label = fmt::format("{:.3g}", high)}));
+}
+
+void print_fields(const std::string& prefix, const Json& fields) {
+  for (const auto& [key, value] : fields.items()) {
+    if (value.is_object())
+      print_fields(prefix + key + ".", value);
+    else
+      fmt::print("  {} {}\n", padded(prefix + key, 22),
+                 harmless(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+}
+
+void print_section(const std::string& name, const Json& section, const Terminal& terminal) {
+  fmt::print("{}\n", paint(name, Color::bold, terminal));
+  print_fields("", section);
+}
+
+// A score of a point as a person reads it; null is a loss that was not finite.
+std::string shown_score(const std::string& name, const Json& value) {
+  if (!value.is_number()) return "not finite";
+  return name == "loss" ? fmt::format("{:.3g}", value.get<double>()) : report::percent(value.get<double>());
+}
+
+// The points of values.generalisation, one row each.
+void print_generalisation(const Json& found, const Terminal& terminal) {
+  const Json& points = found.at("points");
+  if (points.empty()) return;
+  report::Table table{{{found.at("axis").get<std::string>(), report::Align::right}}, {}};
+  for (const auto& [name, value] : points.front().items())
+    if (name != "value") table.columns.push_back({name, report::Align::right});
+  for (const Json& point : points) {
+    table.rows.push_back({point.at("value").dump()});
+    for (std::size_t i = 1; i < table.columns.size(); ++i)
+      table.rows.back().push_back(shown_score(table.columns[i].title, point.value(table.columns[i].title, Json())));
+  }
+  fmt::print("{}\n{}", paint("generalisation", Color::bold, terminal), report::to_text(table));
+}
+
+void print_tests(const Json& values, const Terminal& terminal) {
+  if (values.contains("generalisation")) print_generalisation(values["generalisation"], terminal);
+  if (values.contains("phases")) print_section("phases", values["phases"], terminal);
+}
+
+Json document(const store::RunRecord& record, const store::RunDirectory& directory, const std::vector<Json>& metrics) {
+  return {{"id", record.id},
+          {"state", store::run_state_name(record.state)},
+          {"reason", record.reason},
+          {"directory", directory.path().string()},
+          {"config", parse_json(record.config, "config")},
+          {"summary", record.summary.empty() ? Json() : parse_json(record.summary, "summary")},
+          {"metrics", metrics}};
+}
+
+}  // namespace
+
+int show_run(const std::string& prefix, const Context& context) {
+  const store::Lab lab = context.lab();
+  lab.require();
+  store::Index index = open_index(lab);
+  const store::RunRecord record = *index.find(find_run_id(index, prefix));
+  const store::RunDirectory directory = lab.run(record.id);
+  const std::vector<Json> metrics = directory.metrics();
+  if (context.json) {
+    print_json(document(record, directory, metrics));
+    return 0;
+  }
+  const Terminal terminal = terminal_of(stdout);
+  fmt::print("run {}: {}{}\n", paint(record.id, Color::bold, terminal), store::run_state_name(record.state),
+             record.reason.empty() ? "" : fmt::format(" ({})", harmless(record.reason)));
+  fmt::print("  {} steps, validation {}, test {}, {}\n  {}\n", grouped(record.steps),
+             report::percent(record.validation_accuracy), report::percent(record.test_accuracy),
+             duration(record.seconds), directory.path().string());
+  print_curves(metrics, static_cast<std::size_t>(std::clamp(terminal.columns, 40, 100)));
+  fmt::print("\n");
+  const Json config = parse_json(record.config, "config");
+  for (const char* section : {"task", "model", "train", "test"})
+    if (config.contains(section)) print_section(section, config.at(section), terminal);
+  if (!record.summary.empty()) print_tests(parse_json(record.summary, "summary").value("values", Json()), terminal);
+  fmt::print("{}\n", paint("log", Color::bold, terminal));
+  for (const std::string& line : directory.last_log_lines(8)) fmt::print("  {}\n", harmless(line));
+  return 0;
+}
+
+}  // namespace mneme::cli

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/study_input.h"
+#include "cli/train_runs.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "report/pages/study_record.h"
+
+namespace mneme::cli {
+namespace {
+
+struct SweepOptions {
+  StudyInput input;
+  JobsOption jobs;
+  TrainLimits limits;
+};
+
+void tell(const study::Study& study, const run::ExecutionResult& result, const std::string& name) {
+  const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
+  fmt::print("{}: {} done, {} diverged, {} failed, {} cancelled, {} not ended\n", study.title,
+             result.count(store::RunState::done), result.count(store::RunState::diverged),
+             result.count(store::RunState::failed), result.count(store::RunState::cancelled),
+             result.count(store::RunState::interrupted) + result.count(store::RunState::fresh));
+  for (std::size_t i = 0; i < result.runs.size(); ++i)
+    if (result.runs[i].state == store::RunState::failed)
+      fmt::print("  failed {}: {}\n", study.runs[i].id, result.runs[i].reason);
+  if (!result.stopped.empty()) fmt::print("stopped: {}\n", result.stopped);
+  if (!result.limit.empty()) fmt::print("ended by {}\n", result.limit);
+  if (exit_code_of(result) != 0 || !result.limit.empty())
+    fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
+  fmt::print("figure and tables: mneme report {}{}\n", name, scale);
+}
+
+int sweep(const SweepOptions& options, const Context& context) {
+  const int jobs = options.jobs.count();
+  check_limits(options.limits);
+  const study::Study study = options.input.open();
+  if (!context.json)
+    fmt::print(stderr, "{}: {} runs{}, {} workers\n", study.title, grouped(std::ssize(study.runs)),
+               study.scale.empty() ? "" : " at scale " + study.scale, jobs);
+  context.lab().create();
+  report::remember_study(context.lab(), study);
+  const run::ExecutionResult result =
+      train_runs(study.runs, context, jobs, report::RunLabels(study.axes), options.limits);
+  if (context.json) {
+    Json runs = Json::array();
+    for (std::size_t i = 0; i < study.runs.size(); ++i)
+      runs.push_back(result_json(study.runs[i], result.runs[i], context.lab()));
+    print_json({{"study", study.name},
+                {"title", study.title},
+                {"scale", study.scale},
+                {"interrupted", result.interrupted},
+                {"stopped", result.stopped},
+                {"limit", result.limit},
+                {"runs", runs}});
+  } else {
+    tell(study, result, options.input.name());
+  }
+  return exit_code_of(result);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Context& context) {
+  auto options = std::make_shared<SweepOptions>();
+  options->input.add(app);
+  options->jobs.add(app);
+  app.add_option("--max-runs", options->limits.max_runs, "start at most so many runs, then end")->type_name("N");
+  app.add_option("--max-time", options->limits.max_time, "stop after so long, with checkpoints: 90s, 10m, 2h")
+      ->type_name("TIME");
+  app.callback([options, &context] { context.action = [options, &context] { return sweep(*options, context); }; });
+  add_examples(app,
+               "  mneme sweep demo\n  mneme sweep studies/my-study.toml --scale laptop --jobs 2\n  mneme sweep demo "
+               "'train.seed=[1, 2, 3]'");
+}
+
+}  // namespace mneme::cli

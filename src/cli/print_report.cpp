@@ -1,0 +1,45 @@
+#include "cli/print_report.h"
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace mneme::cli {
+
+void print_report(const report::StudyReport& report, const report::ReportSubject& subject, bool json) {
+  if (json) {
+    Json files = Json::array(), figures = Json::array(), claims = Json::array();
+    for (const report::JudgedClaim& one : subject.claims) claims.push_back(report::claim_json(one));
+    for (const Path& file : report.files) files.push_back(file.string());
+    for (std::size_t i = 0; i < report.figures.size(); ++i) {
+      figures.push_back({{"kind", subject.figures[i].kind->name}, {"findings", report.figures[i].findings}});
+      figures.back().update(report.figures[i].data);
+    }
+    print_json({{"title", subject.title},
+                {"scale", subject.scale},
+                {"runs", report.runs},
+                {"planned", subject.planned},
+                {"page", report.page.string()},
+                {"files", files},
+                {"messages", report.messages},
+                {"figures", figures},
+                {"claims", claims}});
+    return;
+  }
+  fmt::print("{}\n", subject.title);
+  for (const report::FigureReport& figure : report.figures) {
+    for (const report::ReportTable& table : figure.tables)
+      if (!table.folded) fmt::print("\n{}", report::to_text(table.table));
+    if (!figure.findings.empty()) fmt::print("\n");
+    for (const std::string& finding : figure.findings) fmt::print("{}\n", finding);
+  }
+  if (!subject.claims.empty()) fmt::print("\n");
+  for (const report::JudgedClaim& one : subject.claims)
+    fmt::print("{:16}{} ({}, {}): {}\n", report::verdict_name(one.judgement.verdict), one.claim->statement, one.claim->id,
+               one.claim->where, one.judgement.numbers);
+  if (report.runs < subject.planned) fmt::print("{} of {} runs have ended\n", report.runs, subject.planned);
+  for (const std::string& message : report.messages) print_note(message);
+  fmt::print("\nreport  {}\nfiles   {}\n", report.page.string(), report.directory.string());
+}
+
+}  // namespace mneme::cli

@@ -1,0 +1,163 @@
+#include "config/model_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace mneme::config {
+namespace {
+
+// What "auto" stands for in each block.
+struct BlockDefaults {
+  const char* block;
+  const char* state_mixer;
+  const char* final_norm;
+  const char* init;
+};
+constexpr BlockDefaults kDefaults[] = {
+    {"zoology", "mlp", "layernorm", "zoology"}, {"parallel", "mlp", "layernorm", "zoology"},
+    {"mamba", "none", "layernorm", "mamba"},    {"postnorm", "none", "none", "torch"},
+    {"plain", "none", "none", "torch"},
+};
+
+const BlockDefaults& defaults_of(const std::string& block) {
+  for (const BlockDefaults& entry : kDefaults)
+    if (block == entry.block) return entry;
+  throw Error(ErrorKind::internal, "model_config.cpp", "a block of the schema without defaults: " + block);
+}
+
+void replace_auto(Options& options, const char* name, const char* value) {
+  if (options.text(name) == "auto") options.set(name, value);
+}
+
+bool has_field(const catalog::MixerEntry& entry, std::string_view name) {
+  return std::any_of(entry.options.begin(), entry.options.end(),
+                     [&](const Field& field) { return field.name == name; });
+}
+
+std::vector<std::string> option_tables() {
+  std::vector<std::string> names;
+  for (const auto& entry : catalog::mixer_catalog()) names.push_back(entry.name);
+  for (const auto& entry : catalog::state_mixer_catalog()) names.push_back(entry.name);
+  return names;
+}
+
+MixerConfig mixer_config(const catalog::MixerEntry& entry, const ConfigValue& model) {
+  return {&entry, resolve(entry.options, model.find(entry.name), "model." + entry.name)};
+}
+
+void choose_mixers(RunConfig& run, const ConfigValue& table) {
+  const ConfigValue* given = table.find("mixer");
+  for (const auto& name : split(run.model.text("mixer"), '+'))
+    run.mixers.push_back(mixer_config(catalog::find_mixer(name, given ? given->origin : "model.mixer"), table));
+  if (const std::string name = run.model.text("state_mixer"); name != "none")
+    run.state_mixer = mixer_config(catalog::find_state_mixer(name), table);
+  else if (run.model.text("block") == "parallel")
+    run.model.reject("state_mixer", "one to stand beside the sequence mixer, with block = \"parallel\"");
+  // Tables of mixers that this run does not use (another point of a study's grid) are still checked.
+  for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
+    for (const auto& entry : *catalog)
+      if (table.find(entry.name)) mixer_config(entry, table);
+}
+
+// The channels in front of the first layer, E, and behind it, D.
+void choose_widths(RunConfig& run) {
+  Options& model = run.model;
+  const std::int64_t D = model.integer("width"), raw = run.shape.is_signal() ? 1 : run.shape.vocab;
+  replace_auto(model, "input", run.shape.is_signal() ? "linear" : "embedding");
+  const std::string input = model.text("input");
+  if (input == "embedding" && run.shape.is_signal()) model.reject("input", "linear or raw: a signal has no tokens");
+  if (model.integer("embed_width") == 0) model.set("embed_width", input == "raw" ? raw : D);
+  const std::int64_t E = model.integer("embed_width");
+  if (input == "raw" && E != raw) model.reject("embed_width", fmt::format("{}, what the task's raw input has", raw));
+  if (E != D && model.text("block") != "plain")
+    model.reject("embed_width", fmt::format("the width {}: only block = \"plain\" has another one", D));
+  if (E != D && !has_field(*run.mixers.front().entry, "hidden_size"))
+    model.reject("embed_width", fmt::format("the width {}: {} has as many channels behind it as before it", D,
+                                            run.mixers.front().entry->name));
+  for (MixerConfig& mixer : run.mixers) {
+    if (!has_field(*mixer.entry, "hidden_size")) continue;
+    if (const std::int64_t H = mixer.options.integer("hidden_size"); H != 0 && H != D)
+      mixer.options.reject("hidden_size", fmt::format("0 or the model's width {}", D));
+    if (E != D) mixer.options.set("hidden_size", D);
+  }
+}
+
+void choose_positions(RunConfig& run, const ConfigValue& table) {
+  Options& model = run.model;
+  const auto knows_order = [](const MixerConfig& mixer) { return mixer.entry->knows_order(mixer.options); };
+  const bool order = std::any_of(run.mixers.begin(), run.mixers.end(), knows_order);
+  replace_auto(model, "positions", order ? "none" : "learned");
+  const std::string positions = model.text("positions");
+  const std::int64_t length = run.shape.length;
+
+  if (positions != "learned")
+    model.set("max_positions", 0);
+  else if (model.integer("max_positions") == 0)
+    model.set("max_positions", length);
+  else if (model.integer("max_positions") < length)
+    model.reject("max_positions", fmt::format("at least the task's length {}", length));
+  if (positions != "relative")
+    model.set("max_shift", 0);
+  else if (model.integer("max_shift") == 0)
+    model.set("max_shift", length);
+
+  if (positions == "rope") {
+    if (model.integer("embed_width") < 2 || model.integer("width") < 2)
+      model.reject("positions", "another one: rope turns pairs of channels, and here is only one");
+    for (MixerConfig& mixer : run.mixers) {
+      if (!has_field(*mixer.entry, "rope")) continue;
+      const ConfigValue* given = table.find(mixer.entry->name);
+      if (given && given->find("rope") && !mixer.options.flag("rope"))
+        mixer.options.reject("rope", "true with model.positions = \"rope\"");
+      mixer.options.set("rope", true);
+    }
+  }
+  if (!order && positions == "none" && run.needs_positions)
+    run.warnings.push_back(fmt::format(
+        "{} without position information (positions = \"none\", no rope, no convolution) sees its past as a set: "
+        "{} is not learnable by one layer and not expected to be by several",
+        model.text("mixer"), run.task_entry->name));
+}
+
+void choose_head(RunConfig& run, const ConfigValue& table) {
+  Options& model = run.model;
+  if (run.shape.is_signal()) {
+    model.set("tied", false);
+    model.set("head_bias", true);
+  } else if (model.text("input") != "embedding" || model.integer("embed_width") != model.integer("width")) {
+    if (table.find("tied") && model.flag("tied"))
+      model.reject("tied", "false: there is no table of embeddings as wide as the model");
+    model.set("tied", false);
+  }
+}
+
+}  // namespace
+
+void resolve_model(RunConfig& run, const ConfigValue& table) {
+  run.model = resolve(model_schema(), &table, "model", option_tables());
+  const BlockDefaults& block = defaults_of(run.model.text("block"));
+  replace_auto(run.model, "state_mixer", block.state_mixer);
+  replace_auto(run.model, "final_norm", block.final_norm);
+  replace_auto(run.model, "init", block.init);
+  choose_mixers(run, table);
+  choose_widths(run);
+  choose_positions(run, table);
+  choose_head(run, table);
+  for (std::int64_t layer = 0; layer < run.model.integer("layers"); ++layer) {
+    run.mixer(layer).entry->validate(run.context(layer), run.mixer(layer).options);
+    if (run.state_mixer) run.state_mixer.entry->validate(run.state_context(layer), run.state_mixer.options);
+  }
+  for (const MixerConfig& mixer : run.mixers)
+    if (!mixer.entry->causal(mixer.options))
+      run.warnings.push_back(fmt::format("{} looks ahead with these options: it is not causal", mixer.entry->name));
+}
+
+bool RunConfig::rotates_input(std::int64_t layer) const {
+  return model.text("positions") == "rope" && !has_field(*mixer(layer).entry, "rope");
+}
+
+}  // namespace mneme::config

@@ -1,0 +1,134 @@
+#include "config/run_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/model_config.h"
+#include "config/test_config.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/text.h"
+
+namespace mneme::config {
+namespace {
+
+constexpr int kFormat = 1;
+// A micro-batch: half a megabyte an activation tensor keeps a block's tensors in the second-level cache, but fewer
+// tokens than these spend more on the weights and their gradients than that saves (docs/performance.md has the
+// measurements).
+constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 4096;
+// What evaluation may cost of the work of training, where nobody says otherwise. A step of training counts as three
+// forward passes.
+constexpr double kEvaluationShare = 0.03;
+
+const ConfigValue& section(const ConfigValue& root, std::string_view name, const ConfigValue& empty) {
+  const ConfigValue* found = root.find(name);
+  if (!found) return empty;
+  if (!found->is_table())
+    throw Error(ErrorKind::usage, found->origin, fmt::format("{}: got {}, expected a table", name, found->shown()));
+  return *found;
+}
+
+void check_top_level(const ConfigValue& root) {
+  static const std::vector<std::string> known = {"format", "task", "model", "train", "test"};
+  for (const auto& [key, value] : root.table())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw Error(ErrorKind::usage, value.origin, fmt::format("unknown table '{}'{}", key, suggestion(key, known)));
+  if (const ConfigValue* format = root.find("format"))
+    if (const auto* number = std::get_if<std::int64_t>(&format->value); !number || *number != kFormat)
+      throw Error(
+          ErrorKind::usage, format->origin,
+          fmt::format("format: got {}, expected {}; written by another version of Mneme?", format->shown(), kFormat));
+}
+
+std::string name_of_task(const ConfigValue& table) {
+  const ConfigValue* name = table.find("name");
+  if (!name) return "mqar";
+  if (const auto* text = std::get_if<std::string>(&name->value)) return *text;
+  throw Error(ErrorKind::usage, name->origin,
+              fmt::format("task.name: got {}, expected the name of a task", name->shown()));
+}
+
+void resolve_task(RunConfig& run, const ConfigValue& table) {
+  const ConfigValue* name = table.find("name");
+  run.task_entry = &tasks::find_task(name_of_task(table), name ? name->origin : "task.name");
+  run.task = resolve(run.task_entry->options, &table, "task", {"name"});
+  const auto task = run.task_entry->build(run.task);
+  run.shape = task->shape();
+  run.chance = task->chance();
+  run.needs_positions = task->needs_positions();
+}
+
+void resolve_train(RunConfig& run, const ConfigValue& table) {
+  Options& train = run.train = resolve(train_schema(), &table, "train");
+  const std::int64_t batch = train.integer("batch");
+  if (const std::int64_t epochs = train.integer("epochs"); epochs > 0) {
+    const std::int64_t examples = train.integer("examples");
+    if (examples == 0) train.reject("epochs", "train.examples > 0 with it: fresh examples have no epochs");
+    const std::int64_t steps = epochs * ((examples + batch - 1) / batch);
+    if (table.find("steps") && train.integer("steps") != steps)
+      train.reject("steps", fmt::format("either steps or epochs ({} epochs are {} steps)", epochs, steps));
+    train.set("steps", steps);
+  }
+  if (train.integer("eval_every") == 0) train.set("eval_every", std::max<std::int64_t>(1, train.integer("steps") / 20));
+  if (train.integer("eval_examples") == 0) {
+    const double between = static_cast<double>(batch) * static_cast<double>(train.integer("eval_every"));
+    train.set("eval_examples", static_cast<std::int64_t>(std::clamp(kEvaluationShare * 3 * between, 200.0, 1000.0)));
+  }
+  if (train.integer("micro_batch") > batch) train.reject("micro_batch", fmt::format("at most batch = {}", batch));
+  if (train.integer("micro_batch") == 0) {
+    const std::int64_t tokens = std::max(kMicroBatchFloats / run.model.integer("width"), kMicroBatchTokens);
+    train.set("micro_batch", std::clamp<std::int64_t>(tokens / run.shape.length, 1, batch));
+  }
+  for (const char* part : {"data", "init", "order", "dropout"}) {
+    const std::string name = std::string(part) + "_seed";
+    if (train.integer(name) == -1)
+      train.set(name, derived_seed(static_cast<std::uint64_t>(train.integer("seed")), part));
+  }
+}
+
+// Filled in place: a list of braces would copy every table twice.
+Json complete_json(const RunConfig& run) {
+  Json complete;
+  complete["format"] = kFormat;
+  Json& task = complete["task"] = run.task.values();
+  task["name"] = run.task_entry->name;
+  Json& model = complete["model"] = run.model.values();
+  for (const MixerConfig& mixer : run.mixers) model[mixer.entry->name] = mixer.options.values();
+  if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
+  Json& train = complete["train"] = run.train.values();
+  // Younger than the first runs, whose ids must stay: not there where it is the default.
+  if (train["stop_on"] == "accuracy") train.erase("stop_on");
+  if (Json test = test_json(run); !test.is_null()) complete["test"] = std::move(test);
+  return complete;
+}
+
+}  // namespace
+
+RunConfig RunResolver::resolve(const ConfigValue& root) {
+  require(root.is_table(), "a run's configuration is a table");
+  check_top_level(root);
+  const ConfigValue empty{ConfigTable{}, root.origin};
+  const ConfigValue& task = section(root, "task", empty);
+  const ConfigValue& model = section(root, "model", empty);
+  if (!known_ || task_ != task || model_ != model) {
+    known_ = false;
+    begun_ = {};
+    resolve_task(begun_, task);
+    resolve_model(begun_, model);
+    task_ = task;
+    model_ = model;
+    known_ = true;
+  }
+  RunConfig run = begun_;
+  resolve_train(run, section(root, "train", empty));
+  resolve_test(run, section(root, "test", empty));
+  run.json = complete_json(run);
+  run.id = sha256_hex(canonical(run.json)).substr(0, 12);
+  return run;
+}
+
+RunConfig resolve_run(const ConfigValue& root) { return RunResolver().resolve(root); }
+
+}  // namespace mneme::config

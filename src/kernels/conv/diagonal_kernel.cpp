@@ -1,0 +1,140 @@
+#include "kernels/conv/diagonal_kernel.h"
+
+#include <algorithm>
+
+#include <hwy/aligned_allocator.h>
+
+#include "kernels/simd/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/conv/diagonal_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace mneme::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Doubles = hn::ScalableTag<double>;
+using Vector = hn::Vec<Doubles>;
+
+// Modes that run side by side, so that the processor need not wait for one product to start the next.
+constexpr std::size_t kModes = 4;
+
+struct ComplexVector {
+  Vector re, im;
+};
+
+HWY_INLINE ComplexVector product(const ComplexVector& a, const ComplexVector& b) {
+  return {hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)), hn::MulAdd(a.re, b.im, hn::Mul(a.im, b.re))};
+}
+
+// `count` channels of row k of [N, H]; zeros beyond them and for rows that do not exist.
+template <class Number>
+HWY_INLINE ComplexVector load(const ComplexArray<Number>& array, const DiagonalKernelSizes& sizes, std::size_t k,
+                              std::size_t h, std::size_t count) {
+  const Doubles d;
+  HWY_ALIGN double re[hn::MaxLanes(Doubles())] = {}, im[hn::MaxLanes(Doubles())] = {};
+  if (k < sizes.modes) {
+    std::copy_n(array.re + k * sizes.channels + h, count, re);
+    std::copy_n(array.im + k * sizes.channels + h, count, im);
+  }
+  return {hn::Load(d, re), hn::Load(d, im)};
+}
+
+HWY_INLINE void store(const ComplexVector& value, const ComplexArray<double>& array, const DiagonalKernelSizes& sizes,
+                      std::size_t k, std::size_t h, std::size_t count) {
+  if (k >= sizes.modes) return;
+  const Doubles d;
+  HWY_ALIGN double re[hn::MaxLanes(Doubles())], im[hn::MaxLanes(Doubles())];
+  hn::Store(value.re, d, re);
+  hn::Store(value.im, d, im);
+  std::copy_n(re, count, array.re + k * sizes.channels + h);
+  std::copy_n(im, count, array.im + k * sizes.channels + h);
+}
+
+void diagonal_kernel_simd(const DiagonalKernelArguments& a) {
+  const Doubles d;
+  const auto [L, N, H] = a.sizes;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto sums = hwy::AllocateAligned<double>(L * lanes);
+  for (std::size_t h = 0; h < H; h += lanes) {
+    const std::size_t count = std::min(lanes, H - h);
+    std::fill_n(sums.get(), L * lanes, 0.0);
+    for (std::size_t k = 0; k < N; k += kModes) {
+      ComplexVector term[kModes], pole[kModes];
+      for (std::size_t m = 0; m < kModes; ++m) {
+        term[m] = load(a.w, a.sizes, k + m, h, count);
+        pole[m] = load(a.pole, a.sizes, k + m, h, count);
+      }
+      for (std::size_t j = 0; j < L; ++j) {
+        auto sum = hn::Load(d, sums.get() + j * lanes);
+        for (std::size_t m = 0; m < kModes; ++m) {
+          sum = hn::Add(sum, term[m].re);
+          term[m] = product(term[m], pole[m]);
+        }
+        hn::Store(sum, d, sums.get() + j * lanes);
+      }
+    }
+    for (std::size_t j = 0; j < L; ++j)
+      for (std::size_t i = 0; i < count; ++i) a.kernel[j * H + h + i] = static_cast<float>(2.0 * sums[j * lanes + i]);
+  }
+}
+
+void diagonal_kernel_backward_simd(const DiagonalKernelBackwardArguments& a) {
+  const Doubles d;
+  const auto [L, N, H] = a.sizes;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto gradients = hwy::AllocateAligned<double>(L * lanes);
+  std::fill_n(gradients.get(), L * lanes, 0.0);
+  for (std::size_t h = 0; h < H; h += lanes) {
+    const std::size_t count = std::min(lanes, H - h);
+    for (std::size_t j = 0; j < L; ++j)
+      for (std::size_t i = 0; i < count; ++i) gradients[j * lanes + i] = 2.0 * a.dk[j * H + h + i];
+    for (std::size_t k = 0; k < N; k += kModes) {
+      // Horner's scheme for the polynomial and its derivative: one product each, no power is formed.
+      ComplexVector pole[kModes], value[kModes], slope[kModes];
+      for (std::size_t m = 0; m < kModes; ++m) {
+        pole[m] = load(a.pole, a.sizes, k + m, h, count);
+        value[m] = slope[m] = {hn::Zero(d), hn::Zero(d)};
+      }
+      for (std::size_t j = L; j-- > 0;) {
+        const auto g = hn::Load(d, gradients.get() + j * lanes);
+        for (std::size_t m = 0; m < kModes; ++m) {
+          slope[m] = product(slope[m], pole[m]);
+          slope[m].re = hn::Add(slope[m].re, value[m].re);
+          slope[m].im = hn::Add(slope[m].im, value[m].im);
+          value[m] = product(value[m], pole[m]);
+          value[m].re = hn::Add(value[m].re, g);
+        }
+      }
+      for (std::size_t m = 0; m < kModes; ++m) {
+        slope[m] = product(slope[m], load(a.w, a.sizes, k + m, h, count));
+        store({value[m].re, hn::Neg(value[m].im)}, a.dw, a.sizes, k + m, h, count);
+        store({slope[m].re, hn::Neg(slope[m].im)}, a.dpole, a.sizes, k + m, h, count);
+      }
+    }
+  }
+}
+
+}  // namespace mneme::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mneme::kernels {
+
+HWY_EXPORT(diagonal_kernel_simd);
+HWY_EXPORT(diagonal_kernel_backward_simd);
+
+void diagonal_kernel(const DiagonalKernelArguments& arguments) {
+  if (use_reference()) return diagonal_kernel_reference(arguments);
+  HWY_DYNAMIC_DISPATCH(diagonal_kernel_simd)(arguments);
+}
+
+void diagonal_kernel_backward(const DiagonalKernelBackwardArguments& arguments) {
+  if (use_reference()) return diagonal_kernel_backward_reference(arguments);
+  HWY_DYNAMIC_DISPATCH(diagonal_kernel_backward_simd)(arguments);
+}
+
+}  // namespace mneme::kernels
+#endif

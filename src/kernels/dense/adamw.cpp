@@ -1,0 +1,84 @@
+#include "kernels/dense/adamw.h"
+
+#include <cmath>
+
+#include "kernels/simd/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/dense/adamw.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace mneme::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+// One vector of any width: the tail runs through the same operations one lane wide.
+template <class D>
+HWY_INLINE void update(D d, const AdamWArguments& a, std::size_t i, float rate, float inverse_correction2) {
+  const auto g = hn::Mul(hn::LoadU(d, a.gradients + i), hn::Set(d, static_cast<float>(a.grad_scale)));
+  const auto m = hn::MulAdd(hn::Set(d, static_cast<float>(1.0 - a.beta1)), g,
+                            hn::Mul(hn::Set(d, static_cast<float>(a.beta1)), hn::LoadU(d, a.first_moment + i)));
+  const auto v = hn::MulAdd(hn::Mul(hn::Set(d, static_cast<float>(1.0 - a.beta2)), g), g,
+                            hn::Mul(hn::Set(d, static_cast<float>(a.beta2)), hn::LoadU(d, a.second_moment + i)));
+  const auto denominator =
+      hn::MulAdd(hn::Sqrt(v), hn::Set(d, inverse_correction2), hn::Set(d, static_cast<float>(a.eps)));
+  const auto kept = hn::Mul(hn::LoadU(d, a.parameters + i), hn::Set(d, static_cast<float>(1.0 - a.lr * a.decay)));
+  hn::StoreU(m, d, a.first_moment + i);
+  hn::StoreU(v, d, a.second_moment + i);
+  hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::Div(m, denominator), kept), d, a.parameters + i);
+}
+
+}  // namespace
+
+void adamw_simd(const AdamWArguments& a) {
+  const auto rate = static_cast<float>(a.lr / (1.0 - std::pow(a.beta1, static_cast<double>(a.step))));
+  const auto inverse_correction2 =
+      static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(a.beta2, static_cast<double>(a.step))));
+  const hn::ScalableTag<float> wide;
+  const hn::CappedTag<float, 1> one;
+  const std::size_t lanes = hn::Lanes(wide);
+  std::size_t i = 0;
+  for (; i + lanes <= a.count; i += lanes) update(wide, a, i, rate, inverse_correction2);
+  for (; i < a.count; ++i) update(one, a, i, rate, inverse_correction2);
+}
+
+double sum_of_squares_simd(const float* values, std::size_t count) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> f;
+  const std::size_t lanes = hn::Lanes(d);
+  auto sum = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto x = hn::PromoteTo(d, hn::LoadU(f, values + i));
+    sum = hn::MulAdd(x, x, sum);
+  }
+  double total = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; i < count; ++i) total += static_cast<double>(values[i]) * values[i];
+  return total;
+}
+
+}  // namespace mneme::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mneme::kernels {
+
+HWY_EXPORT(adamw_simd);
+HWY_EXPORT(sum_of_squares_simd);
+
+void adamw(const AdamWArguments& arguments) {
+  if (use_reference()) return adamw_reference(arguments);
+  HWY_DYNAMIC_DISPATCH(adamw_simd)(arguments);
+}
+
+double sum_of_squares(const float* values, std::size_t count) {
+  if (use_reference()) return sum_of_squares_reference(values, count);
+  return HWY_DYNAMIC_DISPATCH(sum_of_squares_simd)(values, count);
+}
+
+}  // namespace mneme::kernels
+#endif

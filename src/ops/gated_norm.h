@@ -1,0 +1,16 @@
+// RMSNorm of parts of the channels with a SiLU gate before or behind it, as tensor operations or as a kernel.
+#pragma once
+
+#include "ops/torch.h"
+
+namespace mneme::ops {
+
+enum class GatePlace { behind, before };
+
+// x [.., P, C], each part of C channels normed alone; weight [C], [P * C] or undefined; gate [.., P * C] or undefined.
+//   behind: norm(x) * weight * silu(gate)      before: norm(x * silu(gate)) * weight
+// -> [.., P * C]
+torch::Tensor gated_norm(const torch::Tensor& x, const torch::Tensor& weight, double eps, const torch::Tensor& gate,
+                         GatePlace place);
+
+}  // namespace mneme::ops

@@ -1,0 +1,136 @@
+#include "report/figures/lr_window_kind.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "report/figures/figure_lr_window.h"
+#include "report/pages/tables_lr_window.h"
+#include "report/stats/cells.h"
+#include "report/stats/format.h"
+#include "report/stats/paired.h"
+
+namespace mneme::report {
+namespace {
+
+constexpr std::size_t kManyLines = 40;  // a longer table starts closed
+
+std::string rule_text(const LrWindowRule& rule) {
+  return fmt::format("a rate is in the window if at least {:.0f} % of its seeds reach {:.0f} % validation accuracy",
+                     100 * rule.share, 100 * rule.threshold);
+}
+
+std::string finding(const std::string& panel, const LrSeries& series) {
+  const std::string label = panel.empty() ? series.label : fmt::format("{}, {}", panel, series.label);
+  if (!series.window) return fmt::format("{}: no learning rate of this grid is in the window", label);
+  return fmt::format("{}: window {}, {} decades wide; best rate {} with {} % on test", label,
+                     describe_range(series.window), describe_width(series.window),
+                     format_rate(series.points[series.best].rate),
+                     format_percent(series.points[series.best].test.mean));
+}
+
+Json series_json(const std::string& panel, const LrSeries& series) {
+  Json points = Json::array();
+  for (const RatePoint& point : series.points)
+    points.push_back({{"lr", point.rate},
+                      {"seeds", point.test.n},
+                      {"trainable", point.trainable},
+                      {"validation", statistics_json(point.validation)},
+                      {"test", statistics_json(point.test)}});
+  Json window;
+  if (series.window)
+    window = {{"lo", series.window->lo},
+              {"hi", series.window->hi},
+              {"decades", series.window->decades()},
+              {"reaches_lowest", series.window->reaches_lowest},
+              {"reaches_highest", series.window->reaches_highest}};
+  return {{"panel", panel},
+          {"label", series.label},
+          {"window", window},
+          {"best_lr", series.points[series.best].rate},
+          {"points", points}};
+}
+
+Json paired_json(const std::string& panel, const PairedDifference& paired) {
+  const double error = paired.difference.standard_error;
+  return {{"panel", panel},
+          {"first", paired.first},
+          {"second", paired.second},
+          {"first_lr", paired.first_rate},
+          {"second_lr", paired.second_rate},
+          {"at_best_rates", paired.at_best_rates},
+          {"pairs", paired.difference.n},
+          {"mean_difference", paired.difference.mean},
+          {"standard_error", std::isnan(error) ? Json() : Json(error)}};
+}
+
+// The rows of each combination of the fields' values; runs that have not ended are in it and are counted there.
+std::vector<LrPanel> panels_of(std::span<const ResultRow> rows, const std::vector<std::string>& fields,
+                               const LrWindowRule& rule) {
+  std::map<std::vector<Json>, std::vector<ResultRow>> groups;
+  for (const ResultRow& row : rows) groups[values_at(row, fields)].push_back(row);
+  std::vector<std::vector<Json>> values;
+  for (const auto& [value, members] : groups) values.push_back(value);
+  const std::vector<std::string> names = panel_names(values, fields);
+  std::vector<LrPanel> panels;
+  for (const auto& [value, members] : groups)
+    panels.push_back({names[panels.size()], find_lr_windows(members, rule, fields)});
+  if (panels.empty()) panels.push_back({"", find_lr_windows({}, rule)});
+  return panels;
+}
+
+FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options) {
+  const LrWindowRule rule{options.real("threshold"), options.real("share")};
+  const std::vector<LrPanel> panels = panels_of(rows, options.texts("panels"), rule);
+  FigureReport report;
+  std::vector<TablePart> windows, rates, pairs;
+  bool with_paper = false;
+  for (const LrPanel& panel : panels)
+    for (const LrSeries& series : panel.windows.series)
+      with_paper |= study::find_paper_value(subject.paper, series.config) != nullptr;
+  Json all_series = Json::array(), all_pairs = Json::array();
+  for (const LrPanel& panel : panels) {
+    windows.push_back({panel.name, window_table(panel.windows, subject.paper, with_paper)});
+    rates.push_back({panel.name, rate_table(panel.windows)});
+    const std::vector<PairedDifference> paired = paired_differences(panel.windows);
+    pairs.push_back({panel.name, paired_table(paired)});
+    for (const PairedDifference& one : paired) all_pairs.push_back(paired_json(panel.name, one));
+    for (const LrSeries& series : panel.windows.series) {
+      report.findings.push_back(finding(panel.name, series));
+      all_series.push_back(series_json(panel.name, series));
+    }
+  }
+  const Json figure = lr_window_figure(panels, {.title = figure_title(subject, options),
+                                                .setup = setup_line(rows),
+                                                .scale = subject.scale,
+                                                .chance = subject.chance,
+                                                .marks = options.reals("marks")});
+  report.figures.push_back(
+      {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});
+  report.tables.push_back({"Windows", stacked("panel", windows), rule_text(rule) + ".", false, "windows"});
+  const Table rate_lines = stacked("panel", rates);
+  report.tables.push_back({"Learning rates", rate_lines, "Accuracies in per cent over seeds.",
+                           rate_lines.rows.size() > kManyLines, "rates"});
+  if (!all_pairs.empty())
+    report.tables.push_back({"Pairs of seeds", stacked("panel", pairs),
+                             "Test accuracy of two series at equal seeds: mean and standard error of the difference.",
+                             true, "paired"});
+  report.rules.emplace_back("Window", rule_text(rule));
+  report.data = {{"series", all_series}, {"paired", all_pairs}};
+  return report;
+}
+
+}  // namespace
+
+FigureKind lr_window_kind() {
+  return {.name = "lr-window",
+          .summary = "test accuracy against learning rate, and below it the window of rates that train",
+          .options = {title_field(), threshold_field("validation accuracy from which a run counts as solved"),
+                      real_field("share", 0.5, 0.0, 1.0,
+                                 "share of the seeds that must solve it for a rate to be in the window"),
+                      panels_field({"task.length"}), marks_field()},
+          .build = build};
+}
+
+}  // namespace mneme::report

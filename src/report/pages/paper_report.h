@@ -1,0 +1,20 @@
+// A whole paper on one page: a summary of all its figures and tables, and a section for each.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/claims/reproduction_state.h"
+#include "report/pages/html.h"
+
+namespace mneme::report {
+
+// One line an item: runs done and needed, claims by verdict.
+Table paper_summary(std::span<const ReproductionState> states);
+
+// `states` are the items in the order of the page. Nothing is needed of any: an item without results says how to get
+// them.
+ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states);
+
+}  // namespace mneme::report

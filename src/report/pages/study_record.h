@@ -1,0 +1,22 @@
+// What the lab remembers of the studies that were swept in it: studies/NAME.json.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "store/lab.h"
+#include "study/study.h"
+
+namespace mneme::report {
+
+struct StudyRecord {
+  std::string name, title, scale;
+  std::vector<std::string> runs;  // ids
+};
+
+// Runs know nothing of their study; this is for `mneme status` only.
+void remember_study(const store::Lab& lab, const study::Study& study);
+// By name; files that cannot be read are passed over.
+std::vector<StudyRecord> remembered_studies(const store::Lab& lab);
+
+}  // namespace mneme::report

@@ -1,0 +1,32 @@
+// The runs of a lab as the rows that reports are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/figures/kinds.h"
+#include "report/stats/rows.h"
+#include "store/index.h"
+#include "study/study.h"
+
+namespace mneme::report {
+
+// A run as the index knows it: configuration, outcome, accuracies, the values of its summary.
+ResultRow row_of(const store::RunRecord& record);
+
+// Adds what the figures read besides: evaluations from the index, signals from the run's directory. Throws Error(data)
+// if they are damaged.
+void add_details(ResultRow& row, const std::vector<FigureRequest>& figures, store::Index& index, const store::Lab& lab);
+
+// The runs of a study that the lab has, with what its figures need; of all others nothing is known.
+std::vector<ResultRow> rows_of(const study::Study& study, const std::vector<FigureRequest>& figures,
+                               store::Index& index, const store::Lab& lab);
+
+// The fingerprints of the machines that the runs were made on, each once, with the number of runs: "environment.json".
+struct Environment {
+  Json fingerprint;
+  std::size_t runs = 0;
+};
+std::vector<Environment> environments_of(const std::vector<ResultRow>& rows, const store::Lab& lab);
+
+}  // namespace mneme::report

@@ -1,0 +1,19 @@
+// The numbers of a learning-rate window study as tables.
+#pragma once
+
+#include <span>
+
+#include "report/pages/table.h"
+#include "report/stats/lr_window.h"
+#include "study/paper.h"
+
+namespace mneme::report {
+
+// One line a series: window, width in decades, the rate chosen on validation, its accuracies; and what the paper
+// says, if it says something of any of them or `with_paper` asks for the column all the same.
+Table window_table(const LrWindows& windows, std::span<const study::PaperValue> paper = {}, bool with_paper = false);
+
+// One line a series and rate: n, mean, standard error, min, max, median, success rate.
+Table rate_table(const LrWindows& windows);
+
+}  // namespace mneme::report

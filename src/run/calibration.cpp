@@ -1,0 +1,64 @@
+#include "run/calibration.h"
+
+#include <fstream>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "run/worker.h"
+
+namespace mneme::run {
+namespace {
+
+std::string machine() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+// Runs that differ in these only take the same time a step.
+std::string key_of(const config::RunConfig& run) {
+  Json config = run.json;
+  for (const char* name : {"lr", "seed", "data_seed", "init_seed", "order_seed", "dropout_seed", "steps", "eval_every",
+                           "eval_examples", "test_examples"})
+    config["train"].erase(name);
+  config.erase("test");
+  config["machine"] = machine();
+  return sha256_hex(canonical(config)).substr(0, 16);
+}
+
+Json remembered(const Path& file) {
+  try {
+    if (std::filesystem::exists(file)) return parse_json(read_file(file), file.string());
+  } catch (const Error&) {
+    // It can be measured again.
+  }
+  return Json::object();
+}
+
+}  // namespace
+
+std::map<std::string, double> calibrated_steps(std::span<const config::RunConfig* const> runs, const store::Lab& lab,
+                                               bool measure) {
+  const Path file = lab.root() / "calibration.json";
+  Json known = remembered(file);
+  Json configs = Json::array();
+  std::map<std::string, std::string> keys;
+  for (const config::RunConfig* run : runs) {
+    keys[run->id] = key_of(*run);
+    if (!known.contains(keys[run->id])) configs.push_back(run->json);
+  }
+  if (measure && !configs.empty()) {
+    ask_worker(find_worker(), {{"request", "measure"}, {"configs", configs}, {"seconds", 0.5}}, "finished",
+               [&](const Json& event) {
+                 if (event["event"] == "step") known[keys.at(event.at("run"))] = event.at("seconds");
+               });
+    if (std::filesystem::is_directory(lab.root())) write_file_atomically(file, known.dump(2) + "\n");
+  }
+  std::map<std::string, double> seconds;
+  for (const config::RunConfig* run : runs)
+    if (known.contains(keys[run->id])) seconds[run->id] = known[keys[run->id]].get<double>();
+  return seconds;
+}
+
+}  // namespace mneme::run

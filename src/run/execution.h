@@ -1,0 +1,74 @@
+// One execution of a list of runs (local_executor.h): which worker has which run, and what becomes of them.
+//
+// execution.cpp is the loop: runs are claimed, given to workers and stopped. execution_events.cpp is what workers say
+// and how they die.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/local_executor.h"
+#include "run/run_queue.h"
+#include "run/stop_signals.h"
+#include "run/worker_slot.h"
+
+namespace mneme::run {
+
+class Execution {
+ public:
+  Execution(std::span<const config::RunConfig> runs, const store::Lab& lab, store::Index* index,
+            const ExecutorOptions& options, ExecutionObserver& observer);
+
+  ExecutionResult carry_out();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr const char* kMaxRuns = "--max-runs";
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  store::RunDirectory directory(std::size_t run) const { return lab_.run(runs_[run].id); }
+  bool may_start() const { return !stopping_ && result_.stopped.empty() && started_ < options_.max_runs; }
+  bool finished() const;
+  void assign();
+  bool claim_for(WorkerSlot& slot);
+  void start_worker(WorkerSlot& slot);
+  void give(WorkerSlot& slot);
+  void wait();
+  void attend(std::size_t slot);
+  void handle(std::size_t slot, const Json& event);
+  void watch_over(WorkerSlot& slot);
+  void handle_death(std::size_t slot, int exit_code);
+  void handle_failure(std::size_t slot, const ClaimedRun& run, ErrorKind kind, const std::string& reason, bool death);
+  void again(const ClaimedRun& claimed);
+  void settle(int slot, std::size_t run, store::RunState state, bool elsewhere);
+  void end(int slot, std::size_t run, RunResult result);
+  void stop(int signals);
+  void end_of_time();
+  void stop_workers(int signal);
+  void give_up(const Error& error);
+  void update_index(std::size_t run);
+
+  std::span<const config::RunConfig> runs_;
+  const store::Lab& lab_;
+  store::Index* index_;
+  const ExecutorOptions& options_;
+  ExecutionObserver& observer_;
+  StopSignals signals_;
+  std::vector<WorkerSlot> slots_;
+  std::vector<int> failures_, stops_;  // per run, in this command
+  std::vector<bool> counted_;          // in started_
+  std::optional<RunQueue> queue_;
+  Clock::time_point start_ = Clock::now();
+  std::int64_t started_ = 0;
+  int start_failures_ = 0;
+  bool stopping_ = false;
+  std::optional<Error> fatal_;
+  ExecutionResult result_;
+};
+
+}  // namespace mneme::run

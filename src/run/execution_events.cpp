@@ -1,0 +1,208 @@
+// What workers say, how they die, and what that means for their runs.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstring>
+
+#include "core/text.h"
+#include "run/execution.h"
+#include "run/failure_record.h"
+#include "run/out_of_memory.h"
+#include "run/worker.h"
+
+namespace mneme::run {
+namespace {
+
+constexpr double kRecently = 0.4, kCheckPeriod = 1.0;  // seconds
+// Workers that die before their first word say that the installation is broken, not the run.
+constexpr int kStartFailures = 2;
+// Somebody else keeps stopping this run's workers: beyond this it counts as failed.
+constexpr int kStops = 3;
+
+double number_in(const Json& event, const char* key) {
+  const auto found = event.find(key);
+  return found != event.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Trouble that the same request would meet again.
+bool is_final(ErrorKind kind, std::string_view reason) {
+  return kind == ErrorKind::usage || kind == ErrorKind::data || reason.starts_with(kOutOfMemory);
+}
+
+}  // namespace
+
+void Execution::attend(std::size_t number) {
+  WorkerSlot& slot = slots_[number];
+  if (!slot.process) return;
+  for (const std::string& line : slot.process->receive()) {
+    slot.heard = Clock::now();
+    try {
+      handle(number, parse_event(line));
+    } catch (const std::exception&) {
+      // What it says can no longer be trusted; what it started may hold its output open.
+      slot.leaving = true;
+      slot.process->kill_group();
+      break;
+    }
+  }
+  if (const auto code = slot.process->exit_code())
+    handle_death(number, *code);
+  else
+    watch_over(slot);
+}
+
+// The lease follows what the worker says: a worker that hangs loses its run.
+void Execution::watch_over(WorkerSlot& slot) {
+  if (!slot.run || !slot.ready) return;
+  if (seconds_since(slot.heard) > options_.lease) {
+    slot.silent = true;
+    slot.process->kill_group();
+    return;
+  }
+  bool ours = true;
+  if (seconds_since(slot.heard) < kRecently) ours = queue_->keep(*slot.run);
+  // A run that was cancelled or taken over is seen here before its worker's next write.
+  if (seconds_since(slot.checked) > kCheckPeriod) {
+    slot.checked = Clock::now();
+    ours = ours && queue_->still_ours(*slot.run);
+  }
+  if (ours) return;
+  // Somebody else has it now and our worker's writes are refused: no use in going on.
+  observer_.on_note(fmt::format("run {} was cancelled or claimed by another command", runs_[slot.run->run].id));
+  queue_->watch(slot.run->run);
+  slot.run.reset();
+  slot.leaving = true;
+  slot.process->kill_group();
+}
+
+void Execution::handle(std::size_t number, const Json& event) {
+  WorkerSlot& slot = slots_[number];
+  const std::string kind = event["event"];
+  if (kind == "ready") {
+    slot.ready = true;
+    start_failures_ = 0;
+    if (slot.run && !stopping_) give(slot);
+    return;
+  }
+  if (!slot.run) return;
+  const ClaimedRun claimed = *slot.run;
+  const config::RunConfig& run = runs_[claimed.run];
+  if (kind == "started") {
+    update_index(claimed.run);
+    observer_.on_start(static_cast<int>(number), run, event.value("step", std::int64_t{0}));
+  } else if (kind == "progress") {
+    observer_.on_progress(
+        static_cast<int>(number), run,
+        {event.value("step", std::int64_t{0}), event.value("steps", std::int64_t{0}), number_in(event, "loss"),
+         number_in(event, "accuracy"), number_in(event, "tokens_per_second")});
+  } else if (kind == "metric") {
+    observer_.on_metric(static_cast<int>(number), run, event);
+  } else if (kind == "interrupted") {
+    // Settled when the worker is gone: until then it may be writing.
+    slot.stopped = true;
+  } else if (kind == "lost") {
+    slot.run.reset();
+    observer_.on_note(fmt::format("run {}: {}", run.id, event.value("message", "")));
+    queue_->watch(claimed.run);
+  } else if (kind == "done") {
+    slot.run.reset();
+    queue_->release(claimed);
+    settle(static_cast<int>(number), claimed.run, queue_->state_of(claimed.run), false);
+  } else if (kind == "failed") {
+    slot.run.reset();
+    handle_failure(number, claimed, static_cast<ErrorKind>(event.value("kind", 1)),
+                   event.value("message", "no reason given"), false);
+  }
+}
+
+void Execution::handle_death(std::size_t number, int exit_code) {
+  const WorkerSlot slot = std::move(slots_[number]);
+  slots_[number] = WorkerSlot{};
+  if (!slot.ready && !stopping_ && ++start_failures_ >= kStartFailures)
+    give_up(Error(
+        ErrorKind::io, options_.worker.string(),
+        fmt::format("the worker {} before it was ready; {}", describe_exit(exit_code), last_words(*slot.process))));
+  if (!slot.run) return;
+  const std::size_t run = slot.run->run;
+  const store::RunState state = queue_->state_of(run);
+  if (state == store::RunState::done || state == store::RunState::diverged || state == store::RunState::cancelled) {
+    queue_->release(*slot.run);
+    return settle(static_cast<int>(number), run, state, false);
+  }
+  if (stopping_) {
+    queue_->release(*slot.run);
+    return end(static_cast<int>(number), run,
+               {.state = store::RunState::interrupted, .reason = "stopped", .summary = {}});
+  }
+  if (!slot.ready) return again(*slot.run);
+  if (slot.stopped && ++stops_[run] < kStops) {
+    observer_.on_note(fmt::format("run {}: somebody stopped its worker; it goes on with another", runs_[run].id));
+    return again(*slot.run);
+  }
+  std::string reason = "the worker " + describe_exit(exit_code);
+  if (slot.silent) reason = fmt::format("the worker gave no sign of life for {:g} s", options_.lease);
+  if (exit_code == 128 + SIGKILL && kernel_kill_count() > slot.kernel_kills)
+    reason = fmt::format("{}: the kernel killed the worker", kOutOfMemory);
+  std::vector<std::string> log;
+  for (const std::string& line : split(slot.process->error_tail(), '\n'))
+    if (!line.empty()) log.push_back("worker: " + line);
+  log.push_back(reason);
+  const std::int64_t deaths = record_death(directory(run), slot.run->attempt, log);
+  if (deaths < kMostDeaths) return handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
+  reason = fmt::format("set aside after killing {} workers; the last: {}", deaths, reason);
+  failures_[run] = options_.attempts;
+  handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
+}
+
+void Execution::handle_failure(std::size_t slot, const ClaimedRun& claimed, ErrorKind kind, const std::string& reason,
+                               bool death) {
+  const std::size_t run = claimed.run;
+  const bool set_aside = death && failures_[run] >= options_.attempts;
+  if (reason.find(std::strerror(ENOSPC)) != reason.npos) {
+    result_.stopped = fmt::format("{} (run {})", reason, runs_[run].id);
+  } else if (!is_final(kind, reason) && ++failures_[run] < options_.attempts && !stopping_) {
+    observer_.on_note(fmt::format("run {} failed and is tried again: {}", runs_[run].id, reason));
+    return again(claimed);
+  }
+  if (const std::string trouble =
+          record_ending(directory(run), runs_[run].id, claimed.attempt, {.reason = reason, .set_aside = set_aside});
+      !trouble.empty())
+    observer_.on_note(fmt::format("run {}: its failure could not be written down: {}", runs_[run].id, trouble));
+  queue_->release(claimed);
+  end(static_cast<int>(slot), run, {.state = store::RunState::failed, .reason = reason, .kind = kind, .summary = {}});
+}
+
+void Execution::again(const ClaimedRun& claimed) {
+  // It counts when it is started again.
+  counted_[claimed.run] = false;
+  --started_;
+  if (result_.limit == kMaxRuns) result_.limit.clear();
+  queue_->put_back(claimed);
+}
+
+// The run has a summary.
+void Execution::settle(int slot, std::size_t run, store::RunState state, bool elsewhere) {
+  Json summary = directory(run).summary().value_or(Json::object());
+  std::string reason = summary.value("reason", "");
+  end(slot, run, {.state = state, .reason = std::move(reason), .elsewhere = elsewhere, .summary = std::move(summary)});
+}
+
+void Execution::end(int slot, std::size_t run, RunResult result) {
+  if (slot >= 0) update_index(run);
+  observer_.on_end(slot, runs_[run], result);
+  result_.runs[run] = std::move(result);
+}
+
+void Execution::update_index(std::size_t run) {
+  // A worker that was stopped before its first file leaves nothing to copy.
+  if (!index_ || !std::filesystem::exists(directory(run).path() / "config.json")) return;
+  try {
+    index_->update(directory(run));
+  } catch (const std::exception& error) {
+    observer_.on_note(fmt::format(
+        "the index is behind ({}); the runs go on, and the next command reads their directories", error.what()));
+    index_ = nullptr;
+  }
+}
+
+}  // namespace mneme::run

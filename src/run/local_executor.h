@@ -1,0 +1,85 @@
+// Carrying out runs with worker processes on this machine.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/run_config.h"
+#include "core/error.h"
+#include "store/index.h"
+#include "store/lab.h"
+
+namespace mneme::run {
+
+struct RunProgress {
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  double tokens_per_second = 0;
+};
+
+// What became of a run. `state` is done, diverged, failed or cancelled; interrupted (this command was stopped; the
+// run goes on from its checkpoint, or from the start, when it is wanted again); fresh: not reached.
+struct RunResult {
+  store::RunState state = store::RunState::fresh;
+  std::string reason;
+  ErrorKind kind = ErrorKind::runs_failed;  // of a failure
+  bool elsewhere = false;                   // another command ended it, before or meanwhile
+  Json summary;                             // of a run that has ended
+};
+
+// Told what happens, as it happens, on the calling thread. `slot` is the number of the worker, from 0.
+class ExecutionObserver {
+ public:
+  virtual ~ExecutionObserver() = default;
+  virtual void on_start(int slot, const config::RunConfig& run, std::int64_t step) = 0;
+  virtual void on_progress(int slot, const config::RunConfig& run, const RunProgress& progress) = 0;
+  virtual void on_metric(int slot, const config::RunConfig& run, const Json& metric) = 0;
+  // slot is -1 for a run that no worker of ours had: ended earlier or elsewhere.
+  virtual void on_end(int slot, const config::RunConfig& run, const RunResult& result) = 0;
+  virtual void on_note(std::string_view note) = 0;
+  virtual void on_stopping() = 0;  // workers are writing checkpoints
+  virtual void on_tick() = 0;      // several times a second
+};
+
+struct ExecutorOptions {
+  int jobs = 1;      // worker processes
+  Path worker;       // find_worker()
+  int attempts = 1;  // a run that fails is tried this often before it counts as failed
+  // Seconds. A worker that says nothing for so long is taken for dead; so is a command that does not renew.
+  double lease = 300;
+  std::int64_t max_runs = std::numeric_limits<std::int64_t>::max();  // to start
+  double max_seconds = std::numeric_limits<double>::infinity();
+  Json request = Json::object();  // laid over every worker's request: tests of checkpoints use it
+};
+
+// A run that has killed this many workers is set aside: failed, and not tried again until `mneme retry`.
+inline constexpr std::int64_t kMostDeaths = 3;
+
+struct ExecutionResult {
+  std::vector<RunResult> runs;  // one per run, in the order given
+  bool interrupted = false;
+  std::string stopped;  // why no more runs were started: "", or a full disk
+  std::string limit;    // the wish that ended it early: "", "--max-runs", "--max-time"
+
+  std::size_t count(store::RunState state) const;
+};
+
+// Runs what is missing, the longest first, so that workers end together. A run that has ended is left alone (also a
+// cancelled one, and one that was set aside), an interrupted one goes on, one that failed earlier is tried again.
+// Each run is claimed before it is trained (store/claims.h): several commands on one lab share the work, and a run
+// that another one trains is waited for.
+// A worker that dies fails its run and is replaced. Trouble with the index is a note, once; `index` may be
+// null. Throws Error(io) if workers cannot be started at all, or claims not be written.
+ExecutionResult execute(std::span<const config::RunConfig> runs, const store::Lab& lab, store::Index* index,
+                        const ExecutorOptions& options, ExecutionObserver& observer);
+
+// Processors that this process may use.
+int available_processors();
+
+}  // namespace mneme::run

@@ -1,0 +1,142 @@
+#include "run/run_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mneme::run {
+namespace {
+
+constexpr auto kLookPeriod = std::chrono::milliseconds(300);
+// Renewed this often in a lease: one renewal may be late without harm.
+constexpr double kRenewals = 4;
+
+bool has_ended(store::RunState state, const store::RunDirectory& directory) {
+  switch (state) {
+    case store::RunState::done:
+    case store::RunState::diverged:
+    case store::RunState::cancelled: return true;
+    case store::RunState::failed: return directory.set_aside();
+    default: return false;
+  }
+}
+
+// A damaged attempt.json is the worker's to report: it fails that run and no other.
+std::int64_t last_attempt(const store::RunDirectory& directory) {
+  try {
+    return directory.attempt().number;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+RunQueue::RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, Listener listener)
+    : runs_(runs),
+      lab_(lab),
+      lease_(lease),
+      listener_(std::move(listener)),
+      claims_(store::open_claims(lab, {.holder = store::our_holder(), .lease = lease})) {
+  std::vector<std::size_t> missing;
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    const store::RunState state = state_of(run);
+    if (has_ended(state, lab_.run(runs_[run].id)))
+      listener_.ended(run, state);
+    else
+      missing.push_back(run);
+  }
+  std::stable_sort(missing.begin(), missing.end(),
+                   [&](std::size_t a, std::size_t b) { return runs_[a].training_flops() > runs_[b].training_flops(); });
+  waiting_.assign(missing.begin(), missing.end());
+}
+
+store::RunState RunQueue::state_of(std::size_t run) const {
+  try {
+    return lab_.run(runs_[run].id).state();
+  } catch (const std::exception& error) {
+    listener_.note(fmt::format("run {}: {}; training it again", runs_[run].id, error.what()));
+    return store::RunState::fresh;
+  }
+}
+
+std::optional<ClaimedRun> RunQueue::next() {
+  if (!elsewhere_.empty() && Clock::now() - last_look_ > kLookPeriod) look_elsewhere();
+  while (!waiting_.empty()) {
+    const std::size_t run = waiting_.front();
+    waiting_.pop_front();
+    if (const auto claimed = claim(run)) return claimed;
+  }
+  return std::nullopt;
+}
+
+std::optional<ClaimedRun> RunQueue::claim(std::size_t run) {
+  const store::RunDirectory directory = lab_.run(runs_[run].id);
+  store::RunState state = state_of(run);
+  if (state == store::RunState::running) {
+    // A worker whose command died is writing its last checkpoint; one that hangs has a lease to show itself.
+    const auto [seen, first] = seen_running_.try_emplace(run, Clock::now());
+    if (first || Clock::now() - seen->second < std::chrono::duration<double>(lease_)) {
+      if (first) listener_.note(fmt::format("run {} is running elsewhere; waiting for it", runs_[run].id));
+      elsewhere_.push_back(run);
+      return std::nullopt;
+    }
+  }
+  std::optional<std::int64_t> attempt;
+  if (!has_ended(state, directory)) attempt = claims_->claim(runs_[run].id, last_attempt(directory));
+  // It may have ended between the first look and the claim.
+  if (attempt) state = state_of(run);
+  if (has_ended(state, directory)) {
+    if (attempt) claims_->release(runs_[run].id, *attempt);
+    listener_.ended(run, state);
+    return std::nullopt;
+  }
+  if (!attempt) {
+    elsewhere_.push_back(run);
+    return std::nullopt;
+  }
+  if (state == store::RunState::running)
+    listener_.note(fmt::format("run {} is taken over from a worker that has not been heard of", runs_[run].id));
+  seen_running_.erase(run);
+  renewed_[run] = Clock::now();
+  return ClaimedRun{run, *attempt};
+}
+
+void RunQueue::look_elsewhere() {
+  last_look_ = Clock::now();
+  waiting_.insert(waiting_.end(), elsewhere_.begin(), elsewhere_.end());
+  elsewhere_.clear();
+}
+
+bool RunQueue::keep(const ClaimedRun& claimed) {
+  auto& renewed = renewed_[claimed.run];
+  if (Clock::now() - renewed < std::chrono::duration<double>(lease_ / kRenewals)) return true;
+  renewed = Clock::now();
+  try {
+    return claims_->renew(runs_[claimed.run].id, claimed.attempt);
+  } catch (const store::DatabaseError&) {
+    // Not renewed is not lost; the next time is soon enough.
+    return true;
+  }
+}
+
+bool RunQueue::still_ours(const ClaimedRun& claimed) const {
+  return last_attempt(lab_.run(runs_[claimed.run].id)) <= claimed.attempt;
+}
+
+void RunQueue::release(const ClaimedRun& claimed) {
+  try {
+    claims_->release(runs_[claimed.run].id, claimed.attempt);
+  } catch (const store::DatabaseError& error) {
+    listener_.note(fmt::format("run {}: its claim ends with its lease ({})", runs_[claimed.run].id, error.what()));
+  }
+}
+
+void RunQueue::put_back(const ClaimedRun& claimed) {
+  release(claimed);
+  waiting_.push_front(claimed.run);
+}
+
+void RunQueue::watch(std::size_t run) { elsewhere_.push_back(run); }
+
+}  // namespace mneme::run

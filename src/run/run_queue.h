@@ -1,0 +1,71 @@
+// The runs that are still to be carried out, and the claims on them.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/run_config.h"
+#include "store/claims.h"
+#include "store/lab.h"
+
+namespace mneme::run {
+
+struct ClaimedRun {
+  std::size_t run = 0;  // number in the list
+  std::int64_t attempt = 0;
+};
+
+class RunQueue {
+ public:
+  // What the queue tells: a run that needs no work because it has ended, and something worth knowing.
+  struct Listener {
+    std::function<void(std::size_t run, store::RunState state)> ended;
+    std::function<void(const std::string& note)> note;
+  };
+
+  // `lease` in seconds. Sorts every run in: ended ones are told, the others wait, the longest first.
+  RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, Listener listener);
+
+  // Claims the next run that nobody else has; nothing if there is none now. Throws DatabaseError.
+  std::optional<ClaimedRun> next();
+  // True if no run is waiting, here or for somebody else to end it.
+  bool empty() const { return waiting_.empty() && elsewhere_.empty(); }
+  bool only_elsewhere() const { return waiting_.empty() && !elsewhere_.empty(); }
+
+  // Extends the lease if that is due; false if the claim is lost.
+  bool keep(const ClaimedRun& claimed);
+  // False if the run's directory belongs to a newer attempt.
+  bool still_ours(const ClaimedRun& claimed) const;
+  void release(const ClaimedRun& claimed);
+  // Given back, to be tried again before the others.
+  void put_back(const ClaimedRun& claimed);
+  // Somebody else has it: wait for them.
+  void watch(std::size_t run);
+
+  // A summary that cannot be read does not say that the run has ended: it is trained again.
+  store::RunState state_of(std::size_t run) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<ClaimedRun> claim(std::size_t run);
+  void look_elsewhere();
+
+  std::span<const config::RunConfig> runs_;
+  const store::Lab& lab_;
+  double lease_;
+  Listener listener_;
+  std::unique_ptr<store::Claims> claims_;
+  std::deque<std::size_t> waiting_;
+  std::vector<std::size_t> elsewhere_;
+  std::map<std::size_t, Clock::time_point> renewed_, seen_running_;
+  Clock::time_point last_look_ = Clock::now();
+};
+
+}  // namespace mneme::run

@@ -1,0 +1,167 @@
+#include "kernels/attention/attention_layer.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernels/kernel_arrays.h"
+
+namespace mneme::kernels {
+namespace {
+
+using mneme::testing::GuardedArray;
+using mneme::testing::relative_error;
+
+// Worst seen: 1.5e-6.
+constexpr double kTolerance = 1e-5;
+
+using Backward =
+    std::function<void(const AttentionLayer&, const AttentionLayerKept&, const float*, const AttentionLayerGradients&)>;
+
+struct Sizes {
+  std::size_t B, L, H, D;
+  std::vector<std::int64_t> asked;  // none: all
+  bool bias = true;
+};
+
+struct Result {
+  std::vector<float> y, dx, dweight_in, dbias_in, dweight_out, dbias_out;
+  bool margins;
+};
+
+Result run(
+    decltype(&attention_layer) forward, const Backward& backward, const Sizes& s, std::size_t shift,
+    const std::function<void(GuardedArray& x)>& change = [](GuardedArray&) {}) {
+  const std::size_t D = s.D, T = s.B * s.L, R = s.asked.empty() ? T : s.asked.size();
+  GuardedArray x(T * D, shift), weight_in(3 * D * D, shift), bias_in(3 * D, shift), weight_out(D * D, shift),
+      bias_out(D, shift);
+  GuardedArray q(R * D, shift), kv(2 * T * D, shift), context(R * D, shift), lse(R * s.H, shift), y(R * D, shift);
+  GuardedArray dy(R * D, shift), dx(T * D, shift), dweight_in(3 * D * D, shift), dbias_in(3 * D, shift),
+      dweight_out(D * D, shift), dbias_out(D, shift);
+  x.fill_normal(1);
+  weight_in.fill_normal(2, 1 / std::sqrt(static_cast<double>(D)));
+  bias_in.fill_normal(3);
+  weight_out.fill_normal(4);
+  bias_out.fill_normal(5);
+  dy.fill_normal(6);
+  // Gradients of weights are added to.
+  dweight_in.fill_normal(7);
+  dbias_in.fill_normal(8);
+  dweight_out.fill_normal(9);
+  dbias_out.fill_normal(10);
+  change(x);
+  AttentionLayer in{s.B,
+                    s.L,
+                    s.H,
+                    D,
+                    x.data(),
+                    weight_in.data(),
+                    s.bias ? bias_in.data() : nullptr,
+                    weight_out.data(),
+                    bias_out.data()};
+  if (!s.asked.empty()) in.asked = s.asked.data(), in.R = R;
+  const AttentionLayerKept kept{q.data(), kv.data(), context.data(), lse.data()};
+  forward(in, kept, y.data());
+  backward(in, kept, dy.data(),
+           {dx.data(), dweight_in.data(), s.bias ? dbias_in.data() : nullptr, dweight_out.data(), dbias_out.data()});
+  bool margins = true;
+  for (const GuardedArray* array : {&q, &kv, &context, &lse, &y, &dx, &dweight_in, &dbias_in, &dweight_out, &dbias_out})
+    margins = margins && array->margins_intact();
+  return {y.values(),         dx.values(), dweight_in.values(), dbias_in.values(), dweight_out.values(),
+          dbias_out.values(), margins};
+}
+
+double error(const Backward& backward, const Sizes& s, std::size_t shift) {
+  const Result ours = run(attention_layer, backward, s, shift);
+  const Result reference = run(attention_layer_reference, attention_layer_backward_reference, s, shift);
+  if (!ours.margins) return INFINITY;
+  return std::max(
+      {relative_error(ours.y, reference.y), relative_error(ours.dx, reference.dx),
+       relative_error(ours.dweight_in, reference.dweight_in), relative_error(ours.dbias_in, reference.dbias_in),
+       relative_error(ours.dweight_out, reference.dweight_out), relative_error(ours.dbias_out, reference.dbias_out)});
+}
+
+TEST(KernelsAttentionLayer, AgreesWithReference) {
+  double worst = 0;
+  for (const std::size_t L : {1, 7, 32, 40})
+    for (const std::size_t D : {2, 16, 34, 48})
+      for (const std::size_t B : {1, 3}) {
+        const double found = error(attention_layer_backward, {B, L, 2, D, {}, D != 16}, L % 3);
+        EXPECT_LE(found, kTolerance) << B << ' ' << L << ' ' << D;
+        worst = std::max(worst, found);
+      }
+  RecordProperty("worst", fmt::format("{:.2g}", worst));
+}
+
+TEST(KernelsAttentionLayer, AgreesWithReferenceOverGroupsOfSequences) {
+  // Several groups, the last one smaller; a sequence longer than a group; more tokens than a sum over tokens has at
+  // once.
+  double worst = 0;
+  for (const Sizes& s : {Sizes{7, 100, 1, 16, {}}, Sizes{2, 300, 2, 8, {}}, Sizes{11, 64, 1, 64, {}}}) {
+    const double found = error(attention_layer_backward, s, 1);
+    EXPECT_LE(found, kTolerance) << s.B << ' ' << s.L << ' ' << s.D;
+    worst = std::max(worst, found);
+  }
+  RecordProperty("worst", fmt::format("{:.2g}", worst));
+}
+
+TEST(KernelsAttentionLayer, AgreesWithReferenceForAskedRows) {
+  // Sequences without a row, among them the last; whole groups without one; the first and the last token.
+  std::vector<std::int64_t> many;
+  for (std::int64_t t = 0; t < 700; t += t % 3 == 0 ? 1 : 7) many.push_back(t);
+  double worst = 0;
+  for (const std::vector<std::int64_t>& asked : {many, {0}, {699}, {5, 6, 301}, {99, 100, 650}})
+    for (const std::size_t D : {8, 33}) {
+      const double found = error(attention_layer_backward, {7, 100, 1, D, asked}, D % 3);
+      EXPECT_LE(found, kTolerance) << asked.size() << ' ' << D;
+      worst = std::max(worst, found);
+    }
+  RecordProperty("worst", fmt::format("{:.2g}", worst));
+}
+
+// A batch of one or of many, all positions or some: the same bits for a token.
+TEST(KernelsAttentionLayer, ARowDoesNotDependOnWhatElseIsAsked) {
+  const std::size_t D = 16;
+  const Sizes all{5, 70, 1, D, {}}, some{5, 70, 1, D, {3, 69, 210, 349}};
+  const Result whole = run(attention_layer, attention_layer_backward, all, 0),
+               rows = run(attention_layer, attention_layer_backward, some, 0);
+  for (std::size_t r = 0; r < some.asked.size(); ++r)
+    for (std::size_t i = 0; i < D; ++i)
+      EXPECT_EQ(rows.y[r * D + i], whole.y[static_cast<std::size_t>(some.asked[r]) * D + i]);
+}
+
+TEST(KernelsAttentionLayer, IsCausalToTheBit) {
+  const Sizes s{1, 70, 1, 8, {}};
+  const Result before = run(attention_layer, attention_layer_backward, s, 0);
+  for (const std::size_t t : {std::size_t{1}, std::size_t{31}, std::size_t{69}}) {
+    const Result after =
+        run(attention_layer, attention_layer_backward, s, 0, [&](GuardedArray& x) { x[t * 8 + 2] += 1; });
+    EXPECT_TRUE(std::equal(before.y.begin(), before.y.begin() + static_cast<std::ptrdiff_t>(t * 8), after.y.begin()));
+    EXPECT_NE(before.y[t * 8], after.y[t * 8]);
+  }
+}
+
+TEST(KernelsAttentionLayer, PlantedFaultsAreRejected) {
+  const Backward forgotten_queries = [](const AttentionLayer& in, AttentionLayerKept kept, const float* dy,
+                                        const AttentionLayerGradients& to) {
+    std::vector<float> zeros(in.rows() * in.D, 0.0F);
+    kept.q = zeros.data();
+    attention_layer_backward(in, kept, dy, to);
+  };
+  const Backward overwritten = [](const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+                                  const AttentionLayerGradients& to) {
+    std::fill_n(to.dweight_in, 3 * in.D * in.D, 0.0F);
+    attention_layer_backward(in, kept, dy, to);
+  };
+  const Backward no_bias = [](const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+                              AttentionLayerGradients to) {
+    to.dbias_in = nullptr;
+    attention_layer_backward(in, kept, dy, to);
+  };
+  for (const Backward& wrong : {forgotten_queries, overwritten, no_bias})
+    EXPECT_GT(error(wrong, {2, 9, 1, 8, {}}, 0), kTolerance);
+}
+
+}  // namespace
+}  // namespace mneme::kernels

@@ -1,0 +1,154 @@
+#include "kernels/conv/short_conv.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernels/kernel_arrays.h"
+
+namespace mneme::kernels {
+namespace {
+
+using mneme::testing::GuardedArray;
+using mneme::testing::relative_error;
+
+// Worst seen: 1.3e-6.
+constexpr double kTolerance = 2e-6;
+
+using Forward = decltype(&short_conv);
+using Backward = std::function<void(const ShortConvShape&, const float*, const float*, const float*, const float*,
+                                    const ShortConvGradients&)>;
+
+struct Result {
+  std::vector<float> y, dx, dweight, dbias;
+  bool margins;
+};
+
+Result run(Forward forward, const Backward& backward, const ShortConvShape& s, std::size_t shift) {
+  GuardedArray x(s.B * s.L * s.stride, shift), weight(s.C * s.W, shift), bias(s.C, shift), dy(s.B * s.L * s.C, shift);
+  GuardedArray y(s.B * s.L * s.C, shift), dx(s.B * s.L * s.C, shift), dweight(s.C * s.W, shift), dbias(s.C, shift);
+  x.fill_normal(1);
+  weight.fill_normal(2);
+  bias.fill_normal(3);
+  dy.fill_normal(4);
+  forward(s, x.data(), weight.data(), bias.data(), y.data());
+  backward(s, x.data(), weight.data(), bias.data(), dy.data(), {dx.data(), dweight.data(), dbias.data()});
+  return {y.values(), dx.values(), dweight.values(), dbias.values(),
+          y.margins_intact() && dx.margins_intact() && dweight.margins_intact() && dbias.margins_intact()};
+}
+
+double worst(const Result& ours, const Result& reference) {
+  return std::max({relative_error(ours.y, reference.y), relative_error(ours.dx, reference.dx),
+                   relative_error(ours.dweight, reference.dweight), relative_error(ours.dbias, reference.dbias)});
+}
+
+double error(const Backward& backward, const ShortConvShape& s, std::size_t shift) {
+  const Result ours = run(short_conv, backward, s, shift);
+  const Result reference = run(short_conv_reference, short_conv_backward_reference, s, shift);
+  return ours.margins ? worst(ours, reference) : INFINITY;
+}
+
+TEST(KernelsShortConv, AgreesWithReference) {
+  double found = 0;
+  for (const std::size_t C : {1, 3, 8, 15, 16, 17, 33})
+    for (const std::size_t L : {1, 2, 3, 5, 20})
+      for (const std::size_t W : {1, 2, 3, 4, 5, 7})
+        for (const std::size_t ahead : {std::size_t{0}, (W - 1) / 2})
+          for (const bool silu : {false, true}) {
+            // With SiLU also a slice of more channels.
+            const double one = error(short_conv_backward, {2, L, C, W, ahead, silu, silu ? C + 5 : C}, C % 3);
+            EXPECT_LE(one, kTolerance) << "C " << C << " L " << L << " W " << W << " ahead " << ahead << ' ' << silu;
+            found = std::max(found, one);
+          }
+  RecordProperty("worst", std::to_string(found * 1e6) + "e-6");
+}
+
+TEST(KernelsShortConv, ReferenceOfSiluIsTheDerivative) {
+  // Central differences in float32: steps of 1e-2 leave about 1e-4 of error.
+  const ShortConvShape s{1, 4, 2, 3, 0, true};
+  const Result base = run(short_conv_reference, short_conv_backward_reference, s, 0);
+  GuardedArray x(8, 0), weight(6, 0), bias(2, 0), dy(8, 0);
+  x.fill_normal(1);
+  weight.fill_normal(2);
+  bias.fill_normal(3);
+  dy.fill_normal(4);
+  const auto objective = [&] {
+    float y[8];
+    short_conv_reference(s, x.data(), weight.data(), bias.data(), y);
+    double sum = 0;
+    for (std::size_t i = 0; i < 8; ++i) sum += static_cast<double>(y[i]) * dy[i];
+    return sum;
+  };
+  const auto expect = [&](GuardedArray& array, const std::vector<float>& gradient) {
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const float value = array[i];
+      array[i] = value + 1e-2F;
+      const double above = objective();
+      array[i] = value - 1e-2F;
+      const double below = objective();
+      array[i] = value;
+      EXPECT_NEAR((above - below) / 2e-2, gradient[i], 1e-3) << i;
+    }
+  };
+  expect(x, base.dx);
+  expect(weight, base.dweight);
+  expect(bias, base.dbias);
+}
+
+TEST(KernelsShortConv, ReferenceByHand) {
+  // One channel, three taps: the last multiplies the newest token; the bias is there from the start.
+  const float x[] = {1, 10, 100, 1000}, weight[] = {2, 3, 5}, bias[] = {7};
+  float y[4];
+  short_conv_reference({1, 4, 1, 3, 0}, x, weight, bias, y);
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{12, 60, 539, 5327}));
+  short_conv_reference({1, 4, 1, 3, 1}, x, weight, nullptr, y);
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{53, 532, 5320, 3200}));
+}
+
+TEST(KernelsShortConv, ReferenceBackwardIsTheAdjoint) {
+  // The map is linear in x and in the weight: <dy, conv(x, w)> = <dx, x> = <dweight, w>.
+  const ShortConvShape s{2, 6, 3, 4, 0};
+  const Result r = run(short_conv_reference, short_conv_backward_reference, s, 0);
+  GuardedArray x(36, 0), weight(12, 0), bias(3, 0), dy(36, 0);
+  x.fill_normal(1);
+  weight.fill_normal(2);
+  bias.fill_normal(3);
+  dy.fill_normal(4);
+  const auto inner = [](const std::vector<float>& a, const std::vector<float>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+    return sum;
+  };
+  const double linear = inner(dy.values(), r.y) - inner(r.dbias, bias.values());
+  EXPECT_NEAR(inner(r.dx, x.values()), linear, 1e-4);
+  EXPECT_NEAR(inner(r.dweight, weight.values()), linear, 1e-4);
+}
+
+TEST(KernelsShortConv, PlantedFaultsAreRejected) {
+  const ShortConvShape s{2, 9, 17, 4, 0};
+  const Backward last_sequence_only = [](const ShortConvShape& shape, const float* x, const float* w, const float* b,
+                                         const float* dy, const ShortConvGradients& to) {
+    short_conv_backward(shape, x, w, b, dy, to);
+    ShortConvShape one = shape;
+    one.B = 1;
+    std::vector<float> ignored(shape.L * shape.C);
+    short_conv_backward(one, x, w, b, dy, {ignored.data(), to.dweight, to.dbias});
+  };
+  const Backward zero_gradient = [](const ShortConvShape& shape, const float* x, const float* w, const float* b,
+                                    const float* dy, const ShortConvGradients& to) {
+    short_conv_backward(shape, x, w, b, dy, to);
+    std::fill(to.dx, to.dx + shape.B * shape.L * shape.C, 0.0F);
+  };
+  const Backward forgotten_bias = [](const ShortConvShape& shape, const float* x, const float* w, const float*,
+                                     const float* dy, const ShortConvGradients& to) {
+    short_conv_backward(shape, x, w, nullptr, dy, to);
+  };
+  EXPECT_GT(error(last_sequence_only, s, 0), kTolerance);
+  EXPECT_GT(error(zero_gradient, s, 0), kTolerance);
+  ShortConvShape silu = s;
+  silu.silu = true;
+  EXPECT_GT(error(forgotten_bias, silu, 0), kTolerance);
+}
+
+}  // namespace
+}  // namespace mneme::kernels

@@ -1,0 +1,93 @@
+#include "kernels/dense/adamw.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernels/kernel_arrays.h"
+
+namespace mneme::kernels {
+namespace {
+
+using mneme::testing::GuardedArray;
+using mneme::testing::kSizes;
+using mneme::testing::relative_error;
+
+// The worst error was not recorded. The reference works in double and rounds once per array.
+constexpr double kTolerance = 1e-6;
+
+using Kernel = std::function<void(const AdamWArguments&)>;
+
+struct Result {
+  std::vector<float> p, m, v;
+  bool margins;
+};
+
+Result three_steps(const Kernel& kernel, std::size_t count, std::size_t shift, double decay = 0.1,
+                   double grad_scale = 0.5) {
+  GuardedArray p(count, shift), g(count, shift), m(count, shift, 0.0F), v(count, shift, 0.0F);
+  p.fill_normal(1);
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    g.fill_normal(static_cast<std::uint64_t>(10 + step), 0.1);
+    kernel({p.data(), g.data(), m.data(), v.data(), count, 0.01, 0.9, 0.999, 1e-8, decay, grad_scale, step});
+  }
+  return {p.values(), m.values(), v.values(), p.margins_intact() && m.margins_intact() && v.margins_intact()};
+}
+
+bool agrees(const Kernel& kernel, std::size_t count, std::size_t shift) {
+  const Result ours = three_steps(kernel, count, shift), reference = three_steps(adamw_reference, count, shift);
+  return ours.margins && relative_error(ours.p, reference.p) <= kTolerance &&
+         relative_error(ours.m, reference.m) <= kTolerance && relative_error(ours.v, reference.v) <= kTolerance;
+}
+
+TEST(KernelsAdamW, AgreesWithReferenceAtEverySizeAndAlignment) {
+  for (const std::size_t count : kSizes)
+    for (const std::size_t shift : {0, 1, 3, 7}) EXPECT_TRUE(agrees(adamw, count, shift)) << count << " at " << shift;
+}
+
+TEST(KernelsAdamW, OneElementByHand) {
+  // After the first step the corrected moments are g and g^2, so p moves by lr * sign(g) after the decay.
+  for (const Kernel& kernel : {Kernel(adamw), Kernel(adamw_reference)}) {
+    float p = 2.0F, g = -0.3F, m = 0, v = 0;
+    kernel({&p, &g, &m, &v, 1, 0.01, 0.9, 0.999, 1e-12, 0.1, 1.0, 1});
+    EXPECT_NEAR(p, 2.0 * (1 - 0.01 * 0.1) + 0.01, 1e-6);
+    EXPECT_NEAR(m, 0.1 * -0.3, 1e-8);
+    EXPECT_NEAR(v, 0.001 * 0.09, 1e-10);
+  }
+}
+
+TEST(KernelsAdamW, PlantedFaultsAreRejected) {
+  const Kernel coupled_decay = [](const AdamWArguments& a) {
+    auto other = a;
+    other.decay = 0;
+    adamw(other);
+  };
+  const Kernel skipped_tail = [](const AdamWArguments& a) {
+    auto other = a;
+    other.count = a.count - 1;
+    adamw(other);
+  };
+  const Kernel uncorrected = [](const AdamWArguments& a) {
+    auto other = a;
+    other.step = 1000000;
+    adamw(other);
+  };
+  const Kernel unclipped = [](const AdamWArguments& a) {
+    auto other = a;
+    other.grad_scale = 1;
+    adamw(other);
+  };
+  for (const Kernel& wrong : {coupled_decay, skipped_tail, uncorrected, unclipped}) EXPECT_FALSE(agrees(wrong, 65, 0));
+}
+
+TEST(KernelsSumOfSquares, AgreesWithReference) {
+  for (const std::size_t count : kSizes) {
+    GuardedArray x(count, 1);
+    x.fill_normal(count);
+    const double reference = sum_of_squares_reference(x.data(), count);
+    EXPECT_NEAR(sum_of_squares(x.data(), count), reference, 1e-13 * reference) << count;
+  }
+}
+
+}  // namespace
+}  // namespace mneme::kernels

@@ -1,0 +1,91 @@
+#include "kernels/scan/matrix_scan.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernels/kernel_arrays.h"
+
+namespace mneme::kernels {
+namespace {
+
+using mneme::testing::GuardedArray;
+using mneme::testing::relative_error;
+
+// Worst seen: 3.5e-7. The reference works in double, but its products are those of whole sequences.
+constexpr double kTolerance = 5e-6;
+
+using Forward = std::function<void(const MatrixScanArguments&)>;
+using Backward = std::function<void(const MatrixScanBackwardArguments&)>;
+
+struct Result {
+  std::vector<float> p, dm;
+  bool margins;
+};
+
+Result run(
+    const Forward& forward, const Backward& backward, const MatrixScanSizes& sizes, std::size_t shift,
+    const std::function<void(GuardedArray&)>& prepare = [](GuardedArray&) {}) {
+  const std::size_t size = sizes.batch * sizes.length * sizes.order * sizes.order;
+  GuardedArray m(size, shift), dp(size, shift), p(size, shift), dm(size, shift);
+  // Random matrices of this scale keep the size of a vector.
+  m.fill_normal(1, 1.0 / std::sqrt(static_cast<double>(sizes.order)));
+  dp.fill_normal(2);
+  prepare(m);
+  forward({sizes, m.data(), p.data()});
+  backward({sizes, m.data(), p.data(), dp.data(), dm.data()});
+  return {p.values(), dm.values(), p.margins_intact() && dm.margins_intact()};
+}
+
+bool agrees(const Forward& forward, const Backward& backward, const MatrixScanSizes& sizes, std::size_t shift) {
+  const Result ours = run(forward, backward, sizes, shift);
+  const Result reference = run(matrix_scan_reference, matrix_scan_backward_reference, sizes, shift);
+  return ours.margins && relative_error(ours.p, reference.p) <= kTolerance &&
+         relative_error(ours.dm, reference.dm) <= kTolerance;
+}
+
+TEST(KernelsMatrixScan, AgreesWithReferenceAtEverySizeAndAlignment) {
+  for (const std::size_t order : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 37})
+    for (const std::size_t length : {1, 2, 6})
+      for (const std::size_t shift : {0, 3})
+        EXPECT_TRUE(agrees(matrix_scan, matrix_scan_backward, {2, length, order}, shift))
+            << "order " << order << ", " << length << " steps, shift " << shift;
+}
+
+TEST(KernelsMatrixScan, ReferenceGradientsAreDerivatives) {
+  const MatrixScanSizes sizes{1, 3, 2};
+  GuardedArray dp(12, 0);
+  dp.fill_normal(2);
+  const auto loss = [&](std::size_t i, float by) {
+    const Result result =
+        run(matrix_scan_reference, matrix_scan_backward_reference, sizes, 0, [&](GuardedArray& m) { m[i] += by; });
+    double sum = 0;
+    for (std::size_t n = 0; n < result.p.size(); ++n) sum += static_cast<double>(result.p[n]) * dp[n];
+    return sum;
+  };
+  const Result base = run(matrix_scan_reference, matrix_scan_backward_reference, sizes, 0);
+  // The product is linear in each entry: differences have no error but rounding.
+  for (std::size_t i = 0; i < base.dm.size(); ++i) EXPECT_NEAR(base.dm[i], loss(i, 0.5F) - loss(i, -0.5F), 1e-5);
+}
+
+TEST(KernelsMatrixScan, PlantedFaultsAreRejected) {
+  const MatrixScanSizes sizes{2, 4, 9};
+  const Forward factors_only = [](const MatrixScanArguments& a) {
+    std::copy_n(a.m, a.sizes.batch * a.sizes.length * a.sizes.order * a.sizes.order, a.p);
+  };
+  const Forward restarted = [](const MatrixScanArguments& a) {
+    auto one = a;
+    one.sizes.length = a.sizes.length * a.sizes.batch;
+    one.sizes.batch = 1;
+    matrix_scan(one);
+  };
+  const Backward skipped_tail = [](const MatrixScanBackwardArguments& a) {
+    matrix_scan_backward(a);
+    a.dm[8] = 0;
+  };
+  for (const Forward& wrong : {factors_only, restarted}) EXPECT_FALSE(agrees(wrong, matrix_scan_backward, sizes, 0));
+  EXPECT_FALSE(agrees(matrix_scan, skipped_tail, sizes, 0));
+}
+
+}  // namespace
+}  // namespace mneme::kernels

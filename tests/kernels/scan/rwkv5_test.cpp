@@ -1,0 +1,111 @@
+#include "kernels/scan/rwkv5.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernels/gradient_cases.h"
+
+namespace mneme::kernels {
+namespace {
+
+using mneme::testing::GuardedArray;
+using mneme::testing::written;
+using mneme::testing::Written;
+
+// Chosen before a first run; the worst has not been recorded yet. The reference works in double.
+constexpr double kTolerance = 1e-5;
+
+struct Case {
+  Rwkv5Shape shape;
+  std::size_t shift = 0;
+};
+
+struct Arrays {
+  GuardedArray r, k, v, d, u, y, states, dy, dr, dk, dv, dd, du;
+  Rwkv5Inputs in;
+
+  explicit Arrays(const Case& c)
+      : r(c.shape.B * c.shape.L * c.shape.H * c.shape.N, c.shift),
+        k(r.size(), c.shift),
+        v(r.size(), c.shift),
+        d(c.shape.H * c.shape.N, c.shift),
+        u(d.size(), c.shift),
+        y(r.size(), c.shift),
+        states(c.shape.states_size(), c.shift),
+        dy(r.size(), c.shift),
+        dr(r.size(), c.shift),
+        dk(r.size(), c.shift),
+        dv(r.size(), c.shift),
+        dd(d.size(), c.shift),
+        du(d.size(), c.shift) {
+    std::uint64_t seed = 1;
+    for (GuardedArray* array : {&r, &k, &v, &d, &u, &dy}) array->fill_normal(seed++);
+    for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::exp(-std::exp(d[i] - 1.0F));
+    in = {c.shape, r.data(), k.data(), v.data(), d.data(), u.data()};
+  }
+  Rwkv5Gradients gradients() { return {dy.data(), dr.data(), dk.data(), dv.data(), dd.data(), du.data()}; }
+};
+
+using Forward = std::function<void(const Rwkv5Inputs&, float*, float*)>;
+using Backward = std::function<void(const Rwkv5Inputs&, const float*, const Rwkv5Gradients&)>;
+
+Written run(const Forward& forward, const Backward& backward, const Case& c) {
+  Arrays a(c);
+  forward(a.in, a.y.data(), a.states.data());
+  backward(a.in, a.states.data(), a.gradients());
+  return written({&a.y, &a.dr, &a.dk, &a.dv, &a.dd, &a.du}, {&a.states});
+}
+
+double worst(const Forward& forward, const Backward& backward, const Case& c) {
+  return worst_error(run(forward, backward, c), run(rwkv5_forward_reference, rwkv5_backward_reference, c));
+}
+
+TEST(KernelsRwkv5, AgreesWithReferenceAtEverySizeAndAlignment) {
+  for (const std::size_t N : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 64})
+    for (const std::size_t shift : {0, 1, 5})
+      EXPECT_LE(worst(rwkv5_forward, rwkv5_backward, {{2, 5, 2, N}, shift}), kTolerance)
+          << "N = " << N << ", shift " << shift;
+}
+
+TEST(KernelsRwkv5, AgreesWithReferenceAtEveryLength) {
+  for (const std::size_t L : {1, 2, 31, 32, 33, 70})
+    EXPECT_LE(worst(rwkv5_forward, rwkv5_backward, {{2, L, 3, 6}, 1}), kTolerance) << "L = " << L;
+}
+
+TEST(KernelsRwkv5, ReferenceGradientsAreDerivatives) {
+  // Central differences on float32: the loss is at most quadratic in each input but d, and smooth in that.
+  const Case c{{2, 4, 1, 3}};
+  const Written base = run(rwkv5_forward_reference, rwkv5_backward_reference, c);
+  Arrays a(c);
+  const auto forward = [&] { rwkv5_forward_reference(a.in, a.y.data(), nullptr); };
+  expect_derivatives(base, {&a.r, &a.k, &a.v, &a.d, &a.u}, a.y, a.dy, forward, 2e-3);
+}
+
+TEST(KernelsRwkv5, PlantedFaultsAreRejected) {
+  const Case c{{2, 40, 2, 17}};
+  const Forward no_bonus = [](const Rwkv5Inputs& in, float* y, float* states) {
+    const std::vector<float> zeros(in.shape.H * in.shape.N);
+    auto other = in;
+    other.u = zeros.data();
+    rwkv5_forward(other, y, states);
+  };
+  const Forward skipped_tail = [](const Rwkv5Inputs& in, float* y, float* states) {
+    rwkv5_forward(in, y, states);
+    y[in.shape.N - 1] = 0;
+  };
+  const Backward forgotten_states = [](const Rwkv5Inputs& in, const float*, const Rwkv5Gradients& out) {
+    const std::vector<float> zeros(in.shape.states_size());
+    rwkv5_backward(in, zeros.data(), out);
+  };
+  const Backward one_sequence = [](Rwkv5Inputs in, const float* states, const Rwkv5Gradients& out) {
+    rwkv5_backward(in, states, out);
+    in.shape.B = 1;  // dd, du of the first sequence alone
+    rwkv5_backward(in, states, out);
+  };
+  for (const Forward& wrong : {no_bonus, skipped_tail}) EXPECT_GT(worst(wrong, rwkv5_backward, c), kTolerance);
+  for (const Backward& wrong : {forgotten_states, one_sequence}) EXPECT_GT(worst(rwkv5_forward, wrong, c), kTolerance);
+}
+
+}  // namespace
+}  // namespace mneme::kernels

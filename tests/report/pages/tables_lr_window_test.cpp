@@ -1,0 +1,46 @@
+#include "report/pages/tables_lr_window.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/pages/tables_runs.h"
+#include "report/sample_rows.h"
+
+namespace mneme::report {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::sample_row;
+
+TEST(TablesLrWindow, WindowTable) {
+  const std::vector<ResultRow> rows{sample_row("m", 1e-3, 1, 0.96), sample_row("m", 1e-3, 2, 1.0),
+                                    sample_row("m", 1e-2, 1, 0.1), sample_row("z", 1e-3, 1, 0.2)};
+  const Table table = window_table(find_lr_windows(rows));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_THAT(table.rows[0], ElementsAre("m", "1e-3", "0 (one rate)", "1e-3", "98.0 ± 2.0", "98.0 ± 2.0", "2"));
+  EXPECT_THAT(table.rows[1], ElementsAre("z", "none", "none", "1e-3", "20.0", "20.0", "1"));
+}
+
+TEST(TablesLrWindow, RateTableHasALineForEachRate) {
+  const Table table = rate_table(find_lr_windows(testing::three_mixers()));
+  EXPECT_EQ(table.rows.size(), 21u);
+  EXPECT_EQ(table.rows[0].size(), table.columns.size());
+  EXPECT_EQ(table.rows[0][2], "3");
+}
+
+TEST(TablesLrWindow, RunTableListsEveryRunSorted) {
+  std::vector<ResultRow> rows{sample_row("z", 1e-2, 1, 0.2, "running"), sample_row("a", 1e-2, 1, 0.2),
+                              sample_row("a", 1e-3, 1, 0.5, "failed")};
+  rows[0].validation_accuracy.reset();
+  rows[2].reason = "out of memory";
+  const Table table = run_table(rows);
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_THAT(table.rows[0],
+              ElementsAre(rows[2].run, "a", "1e-3", "1", "failed: out of memory", "50.0", "-", "1,000", ::testing::_));
+  EXPECT_EQ(table.rows[1][0], rows[1].run);
+  EXPECT_THAT(table.rows[2],
+              ElementsAre(rows[0].run, "z", "1e-2", "1", "running", "-", "-", ::testing::_, ::testing::_));
+}
+
+}  // namespace
+}  // namespace mneme::report
