@@ -136,7 +136,7 @@ const catalog::MixerEntry& running_mean_entry() {
 
 std::vector<std::string> failures(Fault fault) {
   const Subject subject{&running_mean_entry(), Options(), 16,
-                        [fault](const catalog::MixerContext& context, const Options&) -> MixerPointer {
+                        [fault](const catalog::MixerContext& context, const Options&) -> mixers::MixerPointer {
                           return std::make_shared<RunningMean>(context.width, fault);
                         }};
   std::vector<std::string> result;
@@ -161,7 +161,7 @@ TEST(PlantedFaults, AWrongDeclarationIsFound) {
   entry.parameters = [](const catalog::MixerContext& c, const Options&) { return c.width * c.width; };
   entry.knows_order = [](const Options&) { return true; };
   const Subject subject{&entry, Options(), 16,
-                        [](const catalog::MixerContext& context, const Options&) -> MixerPointer {
+                        [](const catalog::MixerContext& context, const Options&) -> mixers::MixerPointer {
                           return std::make_shared<RunningMean>(context.width, Fault::none);
                         }};
   EXPECT_EQ(check_parameters(subject).verdict, Finding::Verdict::failed);

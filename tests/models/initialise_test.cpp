@@ -26,7 +26,7 @@ TEST(Initialise, ZoologyHasItsDeviations) {
   // 0.02 / sqrt(2 * layers) with two layers.
   EXPECT_NEAR(deviation(values.at(kMixer + "out_proj.weight")), 0.01, 1e-3);
   EXPECT_NEAR(deviation(values.at(kState + "fc2.weight")), 0.01, 1e-3);
-  EXPECT_EQ(check::largest(values.at(kMixer + "Wqkv.bias")), 0);
+  EXPECT_EQ(largest(values.at(kMixer + "Wqkv.bias")), 0);
   EXPECT_EQ(values.at("backbone.ln_f.weight").min().item<double>(), 1);
   // Convolutions keep torch's rule, U(+-1/sqrt(3)), of deviation 1/3.
   EXPECT_NEAR(deviation(values.at(kMixer + "conv_k.weight")), 1.0 / 3, 0.05);
@@ -45,19 +45,19 @@ TEST(Initialise, NeoxIsZoologyWithoutSmallerOutputs) {
 
 TEST(Initialise, TorchHasItsBounds) {
   const auto values = drawn("model.init = 'torch'");
-  EXPECT_NEAR(check::largest(values.at(kMixer + "Wqkv.weight")), 1.0 / 8, 1e-3);
+  EXPECT_NEAR(largest(values.at(kMixer + "Wqkv.weight")), 1.0 / 8, 1e-3);
   EXPECT_NEAR(deviation(values.at(kMixer + "Wqkv.weight")), 1.0 / 8 / std::sqrt(3.0), 2e-3);
-  EXPECT_GT(check::largest(values.at(kMixer + "Wqkv.bias")), 0.1);
-  EXPECT_NEAR(check::largest(values.at(kState + "fc2.weight")), 1.0 / 16, 1e-3);
+  EXPECT_GT(largest(values.at(kMixer + "Wqkv.bias")), 0.1);
+  EXPECT_NEAR(largest(values.at(kState + "fc2.weight")), 1.0 / 16, 1e-3);
   EXPECT_NEAR(deviation(values.at(kTable)), 1, 0.05);
 }
 
 TEST(Initialise, MambaScalesOutputsByTheNumberOfBranches) {
   const auto alone = drawn("[model]\nmixer = 'mamba'\nblock = 'mamba'\nlayers = 4\n");
   const std::string mixer = "backbone.layers.0.mixer.";
-  EXPECT_NEAR(check::largest(alone.at(mixer + "in_proj.weight")), 1.0 / 8, 1e-3);
+  EXPECT_NEAR(largest(alone.at(mixer + "in_proj.weight")), 1.0 / 8, 1e-3);
   // in = 128 inner channels; four layers of one branch.
-  EXPECT_NEAR(check::largest(alone.at(mixer + "out_proj.weight")), 1.0 / std::sqrt(128.0) / 2, 1e-3);
+  EXPECT_NEAR(largest(alone.at(mixer + "out_proj.weight")), 1.0 / std::sqrt(128.0) / 2, 1e-3);
   EXPECT_NEAR(deviation(alone.at(kTable)), 0.02, 1e-3);
   // The step sizes stay: softplus(bias) from 0.001 to 0.1.
   const torch::Tensor dt = torch::softplus(alone.at(mixer + "dt_proj.bias"));
@@ -65,9 +65,9 @@ TEST(Initialise, MambaScalesOutputsByTheNumberOfBranches) {
   EXPECT_LT(dt.max().item<double>(), 0.11);
 
   const auto fed = drawn("[model]\nmixer = 'mamba'\nblock = 'mamba'\nstate_mixer = 'mlp'\nlayers = 2\n");
-  EXPECT_NEAR(check::largest(fed.at(mixer + "out_proj.weight")), 1.0 / std::sqrt(128.0) / 2, 1e-3);
-  EXPECT_NEAR(check::largest(fed.at("backbone.layers.0.mlp.fc2.weight")), 1.0 / 16 / 2, 1e-3);
-  EXPECT_EQ(check::largest(fed.at("backbone.layers.0.mlp.fc1.bias")), 0);
+  EXPECT_NEAR(largest(fed.at(mixer + "out_proj.weight")), 1.0 / std::sqrt(128.0) / 2, 1e-3);
+  EXPECT_NEAR(largest(fed.at("backbone.layers.0.mlp.fc2.weight")), 1.0 / 16 / 2, 1e-3);
+  EXPECT_EQ(largest(fed.at("backbone.layers.0.mlp.fc1.bias")), 0);
 }
 
 TEST(Initialise, OwnIsWhatTheReferenceOfTheMixerDoes) {
@@ -83,11 +83,11 @@ TEST(Initialise, OwnIsWhatTheReferenceOfTheMixerDoes) {
   };
   EXPECT_TRUE(torch::allclose(square("r_proj.weight"), torch::eye(64), 1e-4, 1e-5));
   EXPECT_TRUE(torch::allclose(square("k_proj.weight"), 0.01 * torch::eye(64), 1e-4, 1e-5));
-  EXPECT_EQ(check::largest(rwkv.at(kMixer + "o_proj.weight")), 0);
+  EXPECT_EQ(largest(rwkv.at(kMixer + "o_proj.weight")), 0);
   const auto old = drawn("[model]\nmixer = 'rwkv4'\nstate_mixer = 'rwkv4_channel_mix'\ninit = 'own'\n");
-  EXPECT_EQ(check::largest(old.at(kMixer + "key.weight")), 0);
-  EXPECT_EQ(check::largest(old.at(kState + "value.weight")), 0);
-  EXPECT_GT(check::largest(old.at(kState + "key.weight")), 0);
+  EXPECT_EQ(largest(old.at(kMixer + "key.weight")), 0);
+  EXPECT_EQ(largest(old.at(kState + "value.weight")), 0);
+  EXPECT_GT(largest(old.at(kState + "key.weight")), 0);
 }
 
 TEST(Initialise, AParameterDependsOnSeedAndNameOnly) {
@@ -113,7 +113,7 @@ TEST(Initialise, EveryParameterOfEveryMixerGetsAValue) {
         if (parameter.dim() > 1) parameter.fill_(1e30);
       initialise(*model, run, nn::Draw(1));
       for (const auto& [name, value] : values_of(*model))
-        EXPECT_LT(check::largest(value), 1e6) << entry.name << " " << name;
+        EXPECT_LT(largest(value), 1e6) << entry.name << " " << name;
     }
 }
 
