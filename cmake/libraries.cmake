@@ -1,4 +1,4 @@
-# Debian 12 packages that Mneme is built from (script/bootstrap installs them).
+# Debian packages that Mneme is built from (script/bootstrap installs them).
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -27,15 +27,34 @@ target_include_directories(openblas SYSTEM INTERFACE ${CBLAS_INCLUDE})
 target_link_libraries(openblas INTERFACE ${OPENBLAS})
 
 # libtorch without its CMake package: Debian's pulls in CUDA checks and protobuf that nothing here needs.
-# Set TORCH_ROOT to use another libtorch (a 2.x download, a CUDA build).
-set(TORCH_ROOT "" CACHE PATH "Root of a libtorch installation; empty for the system's")
-find_path(TORCH_API torch/torch.h REQUIRED
-  HINTS ${TORCH_ROOT}/include/torch/csrc/api/include
-  PATH_SUFFIXES torch/csrc/api/include)
-find_path(TORCH_INCLUDE ATen/ATen.h REQUIRED HINTS ${TORCH_ROOT}/include)
-find_library(TORCH_CPU torch_cpu REQUIRED HINTS ${TORCH_ROOT}/lib)
-find_library(TORCH torch REQUIRED HINTS ${TORCH_ROOT}/lib)
-find_library(C10 c10 REQUIRED HINTS ${TORCH_ROOT}/lib)
+# Another one is taken with CMAKE_PREFIX_PATH: the folder of the official archive, or what a PyTorch wheel calls
+# torch.utils.cmake_prefix_path, which is two folders below the one that has include and lib.
+set(torch_roots "")
+foreach(prefix ${CMAKE_PREFIX_PATH})
+  if(EXISTS ${prefix}/Torch/TorchConfig.cmake)
+    cmake_path(SET above NORMALIZE ${prefix}/../..)
+    list(APPEND torch_roots ${above})
+  endif()
+endforeach()
+find_path(TORCH_INCLUDE ATen/ATen.h REQUIRED HINTS ${torch_roots} PATH_SUFFIXES include)
+find_path(TORCH_API torch/torch.h REQUIRED PATHS ${TORCH_INCLUDE}/torch/csrc/api/include NO_DEFAULT_PATH)
+cmake_path(GET TORCH_INCLUDE PARENT_PATH torch_root)
+# Header and library of one installation: from a folder of its own the libraries beside its headers, or none.
+set(torch_places HINTS ${torch_root}/lib)
+if(NOT torch_root STREQUAL "/usr")
+  set(torch_places PATHS ${torch_root}/lib NO_DEFAULT_PATH)
+  set(torch_config ${torch_root}/share/cmake/Torch/TorchConfig.cmake)
+  if(EXISTS ${torch_config})
+    file(STRINGS ${torch_config} old_strings REGEX "_GLIBCXX_USE_CXX11_ABI=0")
+    if(old_strings)
+      message(FATAL_ERROR "${torch_root}: this libtorch was built with the strings of GCC 4 (_GLIBCXX_USE_CXX11_ABI=0), "
+        "which no other library of Debian has. Take one with the C++11 ABI: docs/building.md.")
+    endif()
+  endif()
+endif()
+find_library(TORCH_CPU torch_cpu REQUIRED ${torch_places})
+find_library(TORCH torch REQUIRED ${torch_places})
+find_library(C10 c10 REQUIRED ${torch_places})
 add_library(torch_cpu INTERFACE)
 target_include_directories(torch_cpu SYSTEM INTERFACE ${TORCH_API} ${TORCH_INCLUDE})
 target_link_libraries(torch_cpu INTERFACE ${TORCH} ${TORCH_CPU} ${C10} Threads::Threads)

@@ -23,7 +23,7 @@ constexpr BlockDefaults kDefaults[] = {
     {"plain", "none", "none", "torch"},
 };
 
-const BlockDefaults& defaults_of(const std::string& block) {
+BlockDefaults defaults_of(const std::string& block) {
   for (const BlockDefaults& entry : kDefaults)
     if (block == entry.block) return entry;
   throw Error(ErrorKind::internal, "model_config.cpp", "a block of the schema without defaults: " + block);
@@ -139,7 +139,7 @@ void choose_head(RunConfig& run, const ConfigValue& table) {
 
 void resolve_model(RunConfig& run, const ConfigValue& table) {
   run.model = resolve(model_schema(), &table, "model", option_tables());
-  const BlockDefaults& block = defaults_of(run.model.text("block"));
+  const BlockDefaults block = defaults_of(run.model.text("block"));
   replace_auto(run.model, "state_mixer", block.state_mixer);
   replace_auto(run.model, "final_norm", block.final_norm);
   replace_auto(run.model, "init", block.init);
