@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "cli/keep_runs.h"
 #include "cli/terminal/progress.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -79,7 +80,8 @@ run::ExecutionResult train_runs(std::span<const config::RunConfig> runs, const C
   options.worker = run::find_worker();
   lab.create();
   store::Index index = open_index(lab);
-  const auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
+  auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
+  if (!limits.keep.empty()) progress = make_keeping_observer(std::move(progress), lab, limits.keep);
   return run::execute(runs, lab, &index, options, *progress);
 }
 

@@ -25,10 +25,12 @@ FileAndOverrides sort_arguments(const std::vector<std::string>& arguments);
 // Warnings that are the same for many runs are told once.
 void tell_warnings(std::span<const config::RunConfig> runs);
 
-// What --max-runs and --max-time say; and how long a worker may be silent (MNEME_LEASE seconds, else the default).
+// What --max-runs, --max-time and --save say; and how long a worker may be silent (MNEME_LEASE seconds, else the
+// default).
 struct TrainLimits {
   std::int64_t max_runs = 0;  // 0: all
   std::string max_time;       // "90s", "10m", "2h"; "": no limit
+  Path keep;                  // file to add each result to as its run ends (cli/keep_runs.h); "": none
 };
 // Throws Error(usage) before anything is begun.
 void check_limits(const TrainLimits& limits);

@@ -10,8 +10,8 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "report/claims/reproduction_state.h"
+#include "report/pages/kept_results.h"
 #include "report/pages/study_record.h"
-#include "report/stats/result_file.h"
 
 namespace mneme::cli {
 namespace {
@@ -21,6 +21,7 @@ struct ReproduceOptions {
   std::string scale;
   std::string results;  // directory to read from instead of the lab
   std::string save;     // directory to write results and figures to
+  bool no_train = false;
   std::int64_t jobs = 0;
   TrainLimits limits;
 };
@@ -67,13 +68,14 @@ int run_missing(const report::ReproductionState& state, const ReproduceOptions& 
                state.study.scale, state.planned - state.ended, state.planned);
   context.lab().create();
   report::remember_study(context.lab(), state.study);
-  return exit_code_of(train_runs(state.study.runs, context, jobs, report::RunLabels(state.study.axes), options.limits));
+  TrainLimits limits = options.limits;
+  if (!options.save.empty()) limits.keep = report::kept_file(options.save, state.item->id, state.study.scale);
+  return exit_code_of(train_runs(state.study.runs, context, jobs, report::RunLabels(state.study.axes), limits));
 }
 
 void save(const report::ReproductionState& state, const report::StudyReport& report, const Path& directory) {
-  file_system().create_directories(directory);
+  report::keep_results(report::kept_file(directory, state.item->id, state.study.scale), state.rows);
   const std::string stem = fmt::format("{}.{}", state.item->id, state.study.scale);
-  write_file_atomically(directory / (stem + ".jsonl"), report::write_results(state.rows));
   for (const Path& file : report.files)
     if (file.extension() == ".svg")
       write_file_atomically(directory / (stem + file.stem().string().substr(std::string("figure").size()) + ".svg"),
@@ -91,6 +93,9 @@ Json show(const report::ReproductionState& state, const ReproduceOptions& option
     }
     return json;
   }
+  if (state.not_planned > 0 && !context.json)
+    print_note(fmt::format("{}: {} kept results are of runs that the study does not plan any more", state.item->id,
+                           state.not_planned));
   if (state.ended == 0) {
     if (!context.json) fmt::print("{}: no run has ended\n", state.item->id);
     return json;
@@ -118,8 +123,10 @@ std::vector<const report::Reproduction*> chosen_items(const ReproduceOptions& op
 
 int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& context) {
   if (!options.results.empty()) report::require_results(options.results);
-  if (options.items.empty() && (options.scale.empty() || !options.results.empty())) return print_list(options, context);
-  if (options.items.empty() && options.scale == "paper")
+  const bool list = options.items.empty() && options.save.empty();
+  if (list && (options.scale.empty() || !options.results.empty() || options.no_train))
+    return print_list(options, context);
+  if (options.items.empty() && options.scale == "paper" && !options.no_train)
     throw Error(ErrorKind::usage, "--scale",
                 "paper needs the figures and tables by name: all of them are months of work on one machine (mneme plan "
                 "recall/fig2 --scale paper)");
@@ -130,7 +137,7 @@ int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& c
   for (const report::Reproduction* item : chosen_items(options)) {
     std::optional<store::Index> index;
     report::ReproductionState state = state_of(*item, options, context, index);
-    if (!item->sizes && options.results.empty() && state.ended < state.planned) {
+    if (!item->sizes && options.results.empty() && !options.no_train && state.ended < state.planned) {
       index.reset();  // the sweep writes to it
       worst = std::max(worst, run_missing(state, options, jobs, context));
       state = state_of(*item, options, context, index);
@@ -148,7 +155,8 @@ void add_reproduce(CLI::App& app, Context& context) {
   auto options = std::make_shared<ReproduceOptions>();
   app.add_option("items", options->items, "figures and tables: A.fig1, B.table2, ...; none: the list with its state")
       ->type_name("[ITEM ...]");
-  app.add_option("--scale", options->scale, "smoke, laptop (default) or paper; without an ITEM: run all of them at it")
+  app.add_option("--scale", options->scale,
+                 "smoke, laptop (default), workstation or paper; without an ITEM: run all of them at it")
       ->type_name("NAME");
   const CLI::Option* jobs =
       app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
@@ -157,14 +165,17 @@ void add_reproduce(CLI::App& app, Context& context) {
       ->type_name("TIME");
   app.add_option("--results", options->results, "judge and draw the results kept in this directory; nothing is run")
       ->type_name("DIR");
-  app.add_option("--save", options->save, "keep results (JSON lines) and figures (SVG) in this directory")
+  app.add_option("--save", options->save,
+                 "add results (JSON lines), each as its run ends, and figures (SVG) to this directory")
       ->type_name("DIR");
+  app.add_flag("--no-train", options->no_train, "judge, draw and save what the lab has; train nothing");
   app.callback([options, jobs, &context] {
     context.action = [options, given = jobs->count() > 0, &context] { return reproduce(*options, given, context); };
   });
-  add_examples(app,
-               "  mneme reproduce\n  mneme reproduce A.fig1 --scale laptop\n  mneme reproduce --scale smoke\n  mneme "
-               "reproduce A.fig1 --results results");
+  add_examples(
+      app,
+      "  mneme reproduce\n  mneme reproduce A.fig1 --scale laptop\n  mneme reproduce --scale smoke\n  mneme "
+      "reproduce A.fig1 --results results\n  mneme reproduce A.fig1 --scale workstation --save results --no-train");
 }
 
 }  // namespace mneme::cli

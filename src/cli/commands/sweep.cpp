@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/command.h"
 #include "cli/study_input.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "report/claims/reproductions.h"
+#include "report/pages/kept_results.h"
 #include "report/pages/study_record.h"
 
 namespace mneme::cli {
@@ -16,7 +19,24 @@ struct SweepOptions {
   StudyInput input;
   JobsOption jobs;
   TrainLimits limits;
+  std::string save;  // directory to keep results in
 };
+
+// Where --save keeps the results of a study: under the item of a paper that it repeats, or its own name.
+Path file_to_keep(const study::Study& study, const std::string& directory) {
+  const report::Reproduction* item = report::reproduction_by(study.name);
+  std::string name = item != nullptr ? item->id : study.name;
+  std::replace(name.begin(), name.end(), '/', '-');
+  return report::kept_file(directory, name, study.scale.empty() ? std::string(study::kUnscaled) : study.scale);
+}
+
+// Also what had ended before this sweep.
+void keep_all(const study::Study& study, const store::Lab& lab, const Path& file) {
+  std::vector<report::ResultRow> rows;
+  for (const config::RunConfig& run : study.runs)
+    if (lab.run(run.id).summary()) rows.push_back(report::row_in(lab.run(run.id), run));
+  report::keep_results(file, rows);
+}
 
 void tell(const study::Study& study, const run::ExecutionResult& result, const std::string& name) {
   const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
@@ -43,8 +63,10 @@ int sweep(const SweepOptions& options, const Context& context) {
                study.scale.empty() ? "" : " at scale " + study.scale, jobs);
   context.lab().create();
   report::remember_study(context.lab(), study);
-  const run::ExecutionResult result =
-      train_runs(study.runs, context, jobs, report::RunLabels(study.axes), options.limits);
+  TrainLimits limits = options.limits;
+  if (!options.save.empty()) limits.keep = file_to_keep(study, options.save);
+  const run::ExecutionResult result = train_runs(study.runs, context, jobs, report::RunLabels(study.axes), limits);
+  if (!options.save.empty()) keep_all(study, context.lab(), limits.keep);
   if (context.json) {
     Json runs = Json::array();
     for (std::size_t i = 0; i < study.runs.size(); ++i)
@@ -71,6 +93,8 @@ void add_sweep(CLI::App& app, Context& context) {
   app.add_option("--max-runs", options->limits.max_runs, "start at most so many runs, then end")->type_name("N");
   app.add_option("--max-time", options->limits.max_time, "stop after so long, with checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
+  app.add_option("--save", options->save, "add results (JSON lines) to this directory, each as its run ends")
+      ->type_name("DIR");
   app.callback([options, &context] { context.action = [options, &context] { return sweep(*options, context); }; });
   add_examples(app,
                "  mneme sweep demo\n  mneme sweep studies/my-study.toml --scale laptop --jobs 2\n  mneme sweep demo "

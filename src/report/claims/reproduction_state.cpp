@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
+#include "report/pages/kept_results.h"
 #include "report/pages/study_files.h"
 #include "report/stats/result_file.h"
 
@@ -37,12 +38,14 @@ void add_lab(ReproductionState& state, const store::Lab& lab, store::Index* inde
 
 // The rows of the file whose runs are not among the results that there are.
 void add_file(ReproductionState& state, const Path& directory) {
-  const Path file = directory / fmt::format("{}.{}.jsonl", state.item->id, state.study.scale);
+  const Path file = kept_file(directory, state.item->id, state.study.scale);
   if (state.item->sizes || !std::filesystem::exists(file)) return;
   std::set<std::string> ended;
   for (const ResultRow& row : state.rows)
     if (is_result(row)) ended.insert(row.run);
-  for (ResultRow& row : read_results(read_file(file), file.string(), state.study.runs)) {
+  KeptResults kept = read_results(read_file(file), file.string(), state.study.runs);
+  state.not_planned = kept.not_planned;
+  for (ResultRow& row : kept.rows) {
     if (ended.contains(row.run)) continue;
     std::erase_if(state.rows, [&](const ResultRow& begun) { return begun.run == row.run; });
     state.rows.push_back(std::move(row));
@@ -85,9 +88,16 @@ ReproductionState state_in_both(const Reproduction& item, const std::string& sca
 Json state_json(const ReproductionState& state) {
   Json claims = Json::array();
   for (const JudgedClaim& one : state.claims()) claims.push_back(claim_json(one));
-  return {{"item", state.item->id},     {"also", state.item->also}, {"study", state.item->study},
-          {"scale", state.study.scale}, {"what", state.item->what}, {"planned", state.planned},
-          {"ended", state.ended},       {"claims", claims}};
+  return {{"item", state.item->id},
+          {"also", state.item->also},
+          {"study", state.item->study},
+          {"scale", state.study.scale},
+          {"what", state.item->what},
+          {"planned", state.planned},
+          {"ended", state.ended},
+          {"kept", state.kept},
+          {"not_planned", state.not_planned},
+          {"claims", claims}};
 }
 
 Table size_table(const study::Study& study) {

@@ -19,7 +19,8 @@ struct ReproductionState {
   ReportSubject subject;
   std::vector<ResultRow> rows;  // of runs that the lab or the file has
   std::size_t planned = 0, ended = 0;
-  std::size_t kept = 0;  // rows that come from a file
+  std::size_t kept = 0;         // rows that come from a file
+  std::size_t not_planned = 0;  // lines of the file whose runs the study does not plan any more
 
   const std::vector<JudgedClaim>& claims() const { return subject.claims; }
 };
@@ -31,7 +32,7 @@ void require_results(const Path& directory);
 ReproductionState state_in_lab(const Reproduction& item, const std::string& scale, const store::Lab& lab,
                                store::Index* index);
 // From ID.SCALE.jsonl in a directory (report/stats/result_file.h); a file that is missing has no runs. Throws
-// Error(data) for one that does not fit the study.
+// Error(data) for one that is damaged.
 ReproductionState state_in_files(const Reproduction& item, const std::string& scale, const Path& directory);
 
 // The lab's runs, and those of the file that the lab has not ended.

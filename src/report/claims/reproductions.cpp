@@ -57,6 +57,12 @@ std::vector<const Reproduction*> reproductions_of(const Paper& paper) {
   return items;
 }
 
+const Reproduction* reproduction_by(std::string_view study) {
+  for (const Reproduction& item : reproductions())
+    if (item.study == study && !item.sizes) return &item;
+  return nullptr;
+}
+
 const Reproduction& find_reproduction(std::string_view id) {
   std::vector<std::string> known;
   for (const Reproduction& one : reproductions()) {

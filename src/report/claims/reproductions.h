@@ -29,4 +29,7 @@ std::vector<const Reproduction*> reproductions_of(const Paper& paper);
 // By any of its names. Throws Error(usage) with the nearest known one.
 const Reproduction& find_reproduction(std::string_view id);
 
+// The item whose runs a study's are, or nullptr: a study of one's own.
+const Reproduction* reproduction_by(std::string_view study);
+
 }  // namespace mneme::report

@@ -247,7 +247,6 @@ FigureKind dynamics_kind() {
                       real_field("flat", rule.flat, 0.0, 1.0, "change of the loss, of its value, that is a plateau"),
                       real_field("depth", rule.depth, 0.0, 1.0, "fall of the loss, of its value, that is a drop"),
                       real_field("gain", rule.gain, 0.0, 1.0, "accuracy from which a drop came with accuracy")},
-          .needs_metrics = true,
           .build = build_dynamics};
 }
 

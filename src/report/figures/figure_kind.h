@@ -17,7 +17,7 @@ namespace mneme::report {
 struct FigureSubject {
   std::string name;  // of files
   std::string title;
-  std::string scale;             // "smoke", "laptop", "paper"; may be empty
+  std::string scale;             // "laptop", "workstation", ...; may be empty
   std::optional<double> chance;  // accuracy of guessing, if it is the same for all runs
   std::span<const study::PaperValue> paper;
 };
@@ -35,7 +35,6 @@ struct FigureKind {
   std::string summary;  // what it draws, one line
   Schema options;       // of [figure], without `kind`
   // What of a run the builder reads beside its configuration and accuracies.
-  bool needs_metrics = false;
   bool needs_traces = false;
   // Throws Error(data) naming the run for rows that cannot be what a run left. Equal rows in any order give equal
   // bytes.

@@ -14,7 +14,7 @@ namespace mneme::report {
 struct LrWindowFigureText {
   std::string title;
   std::string setup;               // task and model, for the subtitle (rows.h: setup_line)
-  std::string scale;               // "smoke", "laptop", "paper"; may be empty
+  std::string scale;               // "laptop", "workstation", ...; may be empty
   std::optional<double> chance;    // accuracy of guessing, as a fraction
   std::vector<double> marks = {};  // rates of a coarser grid: dashed vertical lines
 };

@@ -30,20 +30,24 @@ ResultRow row_of(const store::RunRecord& record) {
   return row;
 }
 
+void add_metrics(ResultRow& row, const std::vector<store::MetricRow>& metrics) {
+  for (const store::MetricRow& metric : metrics) {
+    const Json values = parse_json(metric.values, row.run);
+    row.metrics.push_back({.step = metric.step,
+                           .train_loss = number_or_nan(values, "train_loss"),
+                           .loss = number_or_nan(values, "loss"),
+                           .accuracy = number_or_nan(values, "accuracy"),
+                           .exact_match = number_or_nan(values, "exact_match")});
+  }
+}
+
 void add_details(ResultRow& row, const std::vector<FigureRequest>& figures, store::Index& index,
                  const store::Lab& lab) {
   const auto any = [&](bool FigureKind::*needs) {
     return std::any_of(figures.begin(), figures.end(),
                        [&](const FigureRequest& figure) { return figure.kind->*needs; });
   };
-  if (any(&FigureKind::needs_metrics))
-    for (const store::MetricRow& metric : index.metrics(row.run)) {
-      const Json values = parse_json(metric.values, row.run);
-      row.metrics.push_back({.step = metric.step,
-                             .train_loss = number_or_nan(values, "train_loss"),
-                             .loss = number_or_nan(values, "loss"),
-                             .accuracy = number_or_nan(values, "accuracy")});
-    }
+  add_metrics(row, index.metrics(row.run));
   const Path traces = lab.run(row.run).path() / "traces.json";
   if (any(&FigureKind::needs_traces) && std::filesystem::exists(traces))
     row.traces = parse_json(read_file(traces), traces.string()).value("signals", Json::array());
@@ -55,6 +59,7 @@ std::vector<ResultRow> rows_of(const study::Study& study, const std::vector<Figu
   for (const config::RunConfig& run : study.runs)
     if (const auto record = index.find(run.id)) {
       rows.push_back(row_of(*record));
+      add_run_facts(rows.back(), run);
       add_details(rows.back(), figures, index, lab);
     }
   return rows;

@@ -14,8 +14,11 @@ namespace mneme::report {
 // A run as the index knows it: configuration, outcome, accuracies, the values of its summary.
 ResultRow row_of(const store::RunRecord& record);
 
-// Adds what the figures read besides: evaluations from the index, signals from the run's directory. Throws Error(data)
-// if they are damaged.
+// Adds the evaluations.
+void add_metrics(ResultRow& row, const std::vector<store::MetricRow>& metrics);
+
+// Adds evaluations from the index and, if a figure reads them, signals from the run's directory.
+// Throws Error(data) if they are damaged.
 void add_details(ResultRow& row, const std::vector<FigureRequest>& figures, store::Index& index, const store::Lab& lab);
 
 // The runs of a study that the lab has, with what its figures need; of all others nothing is known.

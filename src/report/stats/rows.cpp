@@ -131,6 +131,14 @@ std::set<std::string> telling(const std::set<std::string>& varying, const std::s
 
 }  // namespace
 
+void add_run_facts(ResultRow& row, const config::RunConfig& run) {
+  row.tokens_per_step = run.train.integer("batch") * run.shape.length;
+  // A signal is on or off at each step; its squared error at one half is a quarter.
+  row.initial_loss = !run.shape.is_signal()                   ? std::log(static_cast<double>(run.shape.classes))
+                     : run.train.text("signal_loss") == "bce" ? std::log(2.0)
+                                                              : 0.25;
+}
+
 bool is_result(const ResultRow& row) {
   return row.outcome == "done" || row.outcome == "diverged" || row.outcome == "failed";
 }

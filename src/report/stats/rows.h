@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/run_config.h"
 #include "core/json.h"
 
 namespace mneme::report {
@@ -18,6 +20,7 @@ struct MetricPoint {
   double train_loss = 0;  // mean over the steps since the evaluation before
   double loss = 0;        // on validation, as the accuracy
   double accuracy = 0;
+  double exact_match = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct ResultRow {
@@ -30,11 +33,17 @@ struct ResultRow {
   std::optional<double> test_accuracy;
   std::int64_t steps = 0;
   double seconds = 0;
+  std::int64_t tokens_per_step = 0;  // of training; 0 if nobody said
+  double initial_loss =
+      std::numeric_limits<double>::quiet_NaN();  // of a guess that takes all answers for equally likely
   // What only some figures need; the caller leaves out what is not asked for (report/figures/figure_kind.h).
   Json values = Json::object();      // of the summary: test, parameters, generalisation, phases, ...
   std::vector<MetricPoint> metrics;  // by step
   Json traces = Json::array();       // signals: {"name", "input", "target", "output"}
 };
+
+// Fills in what follows from the configuration: tokens a step and the initial loss.
+void add_run_facts(ResultRow& row, const config::RunConfig& run);
 
 // True if the run is a result. Divergence and failure are results; a run under way, planned or
 // cancelled says nothing about its configuration and enters no statistic.

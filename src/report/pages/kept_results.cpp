@@ -1,0 +1,55 @@
+#include "report/pages/kept_results.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "report/pages/study_rows.h"
+#include "report/stats/result_file.h"
+#include "store/run_record.h"
+
+namespace mneme::report {
+namespace {
+
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const Path& directory) : file_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) {
+      if (file_ >= 0) ::close(file_);
+      throw Error(ErrorKind::io, directory.string(), "cannot lock the directory of kept results");
+    }
+  }
+  ~DirectoryLock() { ::close(file_); }
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int file_;
+};
+
+}  // namespace
+
+Path kept_file(const Path& directory, const std::string& item, const std::string& scale) {
+  return directory / fmt::format("{}.{}.jsonl", item, scale);
+}
+
+void keep_results(const Path& file, std::span<const ResultRow> rows) {
+  const Path directory = file.has_parent_path() ? file.parent_path() : Path(".");
+  file_system().create_directories(directory);
+  const DirectoryLock lock(directory);
+  const std::string kept = std::filesystem::exists(file) ? read_file(file) : "";
+  const std::string merged = merge_results(kept, file.string(), rows);
+  if (merged != kept) write_file_atomically(file, merged);
+}
+
+ResultRow row_in(const store::RunDirectory& directory, const config::RunConfig& run) {
+  const store::RunRecord record = store::read_record(directory);
+  ResultRow row = row_of(record);
+  add_metrics(row, record.metrics);
+  add_run_facts(row, run);
+  return row;
+}
+
+}  // namespace mneme::report
