@@ -1,3 +1,7 @@
 #include "cli/app.h"
+#include "cli/terminal/output.h"
 
-int main(int argc, char** argv) { return mneme::cli::run_command_line(argc, argv); }
+int main(int argc, char** argv) {
+  mneme::cli::outlive_readers();
+  return mneme::cli::run_command_line(argc, argv);
+}

@@ -17,7 +17,8 @@ bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0
 
 Terminal terminal_of(std::FILE* stream) {
   Terminal terminal;
-  const int descriptor = ::fileno(stream);
+  // The standard streams may be without a descriptor of their own (output.h).
+  const int descriptor = stream == stdout ? STDOUT_FILENO : stream == stderr ? STDERR_FILENO : ::fileno(stream);
   const char* kind = std::getenv("TERM");
   terminal.is_terminal = ::isatty(descriptor) == 1 && kind && std::string_view(kind) != "dumb";
   const char* refused = std::getenv("NO_COLOR");
