@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "store/run_directory.h"
 
 namespace mneme::store {
 namespace {
@@ -23,11 +25,19 @@ const std::map<std::string, std::string, std::less<>>& columns() {
 }
 
 bool is_config_path(std::string_view name) {
-  for (const std::string_view section : {"task.", "model.", "train."})
+  for (const std::string_view section : {"task.", "model.", "train.", "test."})
     if (name.starts_with(section) && name.size() > section.size())
       return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == name.npos;
   return false;
 }
+
+constexpr const char* kTextColumns[] = {"id", "state", "reason", "task", "mixer"};
+
+bool holds_text(const RunKey& key) {
+  return std::find(std::begin(kTextColumns), std::end(kTextColumns), key.column) != std::end(kTextColumns);
+}
+
+bool is_accuracy(const RunKey& key) { return key.column == "validation_accuracy" || key.column == "test_accuracy"; }
 
 std::variant<double, std::string> parse_value(std::string_view text) {
   // SQLite reads JSON's true and false as 1 and 0.
@@ -39,11 +49,43 @@ std::variant<double, std::string> parse_value(std::string_view text) {
   return std::string(text);
 }
 
+std::string checked_state(std::string_view text) {
+  std::vector<std::string> known;
+  for (const RunState state : {RunState::fresh, RunState::running, RunState::interrupted, RunState::done,
+                               RunState::diverged, RunState::failed, RunState::cancelled})
+    known.emplace_back(run_state_name(state));
+  if (std::find(known.begin(), known.end(), text) == known.end())
+    throw Error(ErrorKind::usage, "filter", fmt::format("unknown state '{}'{}", text, suggestion(text, known)));
+  return std::string(text);
+}
+
+double checked_accuracy(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const auto value = parse_value(percent ? text.substr(0, text.size() - 1) : text);
+  const auto* number = std::get_if<double>(&value);
+  const double share = number ? (percent ? *number / 100 : *number) : -1;
+  if (!(share >= 0 && share <= 1))
+    throw Error(ErrorKind::usage, "filter",
+                fmt::format("got '{}', expected an accuracy from 0 to 1, or a percentage like 90%", text));
+  return share;
+}
+
+std::variant<double, std::string> checked_value(const RunKey& key, std::string_view text) {
+  if (key.column == "state") return checked_state(text);
+  // Names and ids that look like numbers ("123456789012") are still text.
+  if (holds_text(key)) return std::string(text);
+  if (is_accuracy(key)) return checked_accuracy(text);
+  auto value = parse_value(text);
+  if (key.path.empty() && !std::holds_alternative<double>(value))
+    throw Error(ErrorKind::usage, "filter", fmt::format("{}: got '{}', expected a number", key.name, text));
+  return value;
+}
+
 }  // namespace
 
 RunKey parse_run_key(std::string_view name) {
-  if (const auto found = columns().find(name); found != columns().end()) return {found->second, ""};
-  if (is_config_path(name)) return {"json_extract(config, ?)", fmt::format("$.{}", name)};
+  if (const auto found = columns().find(name); found != columns().end()) return {found->second, "", std::string(name)};
+  if (is_config_path(name)) return {"json_extract(config, ?)", fmt::format("$.{}", name), std::string(name)};
   std::vector<std::string> known;
   for (const auto& [key, column] : columns()) known.push_back(key);
   throw Error(ErrorKind::usage, "filter",
@@ -63,27 +105,50 @@ RunFilter parse_run_filter(std::string_view text) {
       comparison != ">=")
     throw Error(ErrorKind::usage, "filter",
                 fmt::format("got '{}' in '{}', expected one of = != < <= > >=", comparison, text));
-  RunFilter filter{parse_run_key(text.substr(0, at)), comparison, parse_value(text.substr(end))};
-  // Names and ids that look like numbers ("123456789012") are still text.
-  for (const char* column : {"id", "state", "reason", "task", "mixer"})
-    if (filter.key.column == column) filter.value = std::string(text.substr(end));
+  RunFilter filter{parse_run_key(text.substr(0, at)), comparison, {}};
+  const std::string_view value = text.substr(end);
+  // A reason is a sentence, which may have commas.
+  if (filter.key.column == "reason") {
+    filter.values.emplace_back(std::string(value));
+    return filter;
+  }
+  for (const std::string& one : split(value, ',')) filter.values.push_back(checked_value(filter.key, one));
+  if (filter.values.size() > 1 && comparison != "=" && comparison != "!=")
+    throw Error(ErrorKind::usage, "filter",
+                fmt::format("got a list in '{}', expected one value: lists go with = and !=", text));
   return filter;
 }
+
+namespace {
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string result;
+  for (std::size_t i = 0; i < count; ++i) result += text;
+  return result;
+}
+
+}  // namespace
 
 std::string sql_condition(const std::vector<RunFilter>& filters) {
   std::string condition = "1";
   for (const RunFilter& filter : filters)
-    condition += fmt::format(" AND {} {} ?", filter.key.column, filter.comparison);
+    if (filter.values.size() == 1)
+      condition += fmt::format(" AND {} {} ?", filter.key.column, filter.comparison);
+    else
+      condition += fmt::format(" AND {} {} (?{})", filter.key.column, filter.comparison == "=" ? "IN" : "NOT IN",
+                               repeated(",?", filter.values.size() - 1));
   return condition;
 }
 
 void bind_condition(Statement& statement, const std::vector<RunFilter>& filters) {
   for (const RunFilter& filter : filters) {
     if (!filter.key.path.empty()) statement.bind(std::string_view(filter.key.path));
-    if (const auto* number = std::get_if<double>(&filter.value))
-      statement.bind(*number);
-    else
-      statement.bind(std::string_view(std::get<std::string>(filter.value)));
+    for (const auto& value : filter.values) {
+      if (const auto* number = std::get_if<double>(&value))
+        statement.bind(*number);
+      else
+        statement.bind(std::string_view(std::get<std::string>(value)));
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Conditions on runs as people type them: mixer=attention lr>1e-3 state=done task.length=64.
+// Conditions on runs as people type them: mixer=attention,mamba lr>1e-3 state=done task.length=64 'test>=90%'.
 #pragma once
 
 #include <string>
@@ -13,8 +13,9 @@ namespace mneme::store {
 // Something to filter or sort by: a column of the index (id, state, task, mixer, width, layers, lr, seed,
 // validation, test, steps, seconds, changed) or a path into the configuration (task.length).
 struct RunKey {
-  std::string column;  // an SQL expression of ours, with one parameter if `path` is not empty
-  std::string path;    // "$.task.length", or ""
+  std::string column;     // an SQL expression of ours, with one parameter if `path` is not empty
+  std::string path;       // "$.task.length", or ""
+  std::string name = {};  // as it was typed
 };
 
 // Throws Error(usage) with the nearest known key.
@@ -23,10 +24,13 @@ RunKey parse_run_key(std::string_view name);
 struct RunFilter {
   RunKey key;
   std::string comparison;  // =, !=, <, <=, >, >=
-  std::variant<double, std::string> value;
+  // With = one of them, with != none of them; exactly one with the others.
+  std::vector<std::variant<double, std::string>> values;
 };
 
-// Throws Error(usage) for anything that is not KEY OPERATOR VALUE.
+// Throws Error(usage) for anything that is not KEY OPERATOR VALUE[,VALUE ...], for words where a column holds numbers,
+// and for states that there are not. Accuracies may be percentages: 90% is 0.9.
+// Which tasks, mixers and options there are is not known here: see cli/run_filters.h.
 RunFilter parse_run_filter(std::string_view text);
 
 // The filters as an SQL condition with parameters ("1" without filters), and the binding of those.

@@ -76,6 +76,34 @@ TEST_F(AppRuns, WhatATrainedModelWasTestedOnIsShown) {
   EXPECT_THAT(shown, HasSubstr("two_isi"));
 }
 
+TEST_F(AppRuns, AWrongFilterIsAnErrorAndNotAnEmptyAnswer) {
+  sample.add_done({"model.mixer=attention"}, 0.95, 0.95);
+  sample.add_done({"model.mixer=rnn"}, 0.5, 0.5);
+  for (const auto& [filter, hint] :
+       std::vector<std::pair<std::string, std::string>>{{"lr>abc", "expected a number"},
+                                                        {"state=finished", "unknown state 'finished'"},
+                                                        {"state=don", "did you mean 'done'?"},
+                                                        {"mixer=mambba", "did you mean 'mamba'?"},
+                                                        {"mixer=attention,rrn", "did you mean 'rnn'?"},
+                                                        {"task=mqra", "did you mean 'mqar'?"},
+                                                        {"task.lenght=32", "did you mean 'length'?"},
+                                                        {"task.length=long", "expected a number"},
+                                                        {"model.atention.num_heads=2", "did you mean 'attention'?"},
+                                                        {"model.attention.heads=2", "unknown option 'heads'"},
+                                                        {"model.block=zoolgy", "did you mean 'zoology'?"},
+                                                        {"test>=90", "90%"}})
+    for (const char* command : {"runs", "cancel", "retry", "export", "report"}) {
+      const ProcessResult result = mneme({command, filter});
+      EXPECT_EQ(result.exit_code, 2) << command << " " << filter;
+      EXPECT_THAT(result.err, HasSubstr(hint)) << command << " " << filter;
+    }
+  EXPECT_EQ(mneme({"runs", "--sort=task.lenght"}).exit_code, 2);
+  EXPECT_EQ(json({"runs", "test>=90%"})["runs"].size(), 1u);
+  EXPECT_EQ(json({"runs", "mixer=attention,rnn"})["runs"].size(), 2u);
+  EXPECT_EQ(json({"runs", "mixer!=attention,rnn"})["runs"].size(), 0u);
+  EXPECT_EQ(json({"runs", "mixer=mamba"})["runs"].size(), 0u) << "right, and empty";
+}
+
 TEST_F(AppRuns, AnAmbiguousPrefixNamesTheRuns) {
   for (int seed = 0; seed < 40; ++seed) sample.add_done({"train.seed=" + std::to_string(seed)});
   // Forty ids and sixteen first digits: some digit has two.
