@@ -60,6 +60,19 @@ void resolve_task(RunConfig& run, const ConfigValue& table) {
   run.needs_positions = task->needs_positions();
 }
 
+// Options that change nothing beside the others are at their defaults in the id: what trains the same is the same run.
+void forget_what_has_no_effect(Options& train, const tasks::TaskShape& shape) {
+  const auto forget = [&](const char* name) {
+    for (const Field& field : train_schema())
+      if (field.name == name) train.set(name, field.fallback);
+  };
+  if (train.real("give_up_after") == 0) forget("give_up_below");
+  if (train.real("stop_at") == 0 && train.real("give_up_after") == 0) forget("stop_on");
+  if (!shape.is_signal()) forget("signal_loss");
+  // Fresh examples come in one order.
+  if (train.integer("examples") == 0) forget("order_seed");
+}
+
 void resolve_train(RunConfig& run, const ConfigValue& table) {
   Options& train = run.train = resolve(train_schema(), &table, "train");
   const std::int64_t batch = train.integer("batch");
@@ -81,6 +94,7 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
     const std::int64_t tokens = std::max(kMicroBatchFloats / run.model.integer("width"), kMicroBatchTokens);
     train.set("micro_batch", std::clamp<std::int64_t>(tokens / run.shape.length, 1, batch));
   }
+  forget_what_has_no_effect(train, run.shape);
   for (const char* part : {"data", "init", "order", "dropout"}) {
     const std::string name = std::string(part) + "_seed";
     if (train.integer(name) == -1)

@@ -113,14 +113,14 @@ std::vector<std::size_t> WindowSearch::edge_rates(const FoundWindow& window, con
   return rates;
 }
 
-std::vector<Cell> WindowSearch::next(const CellResults& known) const {
+std::vector<Cell> WindowSearch::next(const CellResults& known, std::size_t spent) const {
   std::vector<Cell> wanted;
   const auto want = [&](std::size_t rate) {
     const std::vector<Cell> cells = cells_to_decide(rate, known);
     wanted.insert(wanted.end(), cells.begin(), cells.end());
   };
   const auto allowed = [&] {
-    const std::size_t left = budget_ > known.size() ? budget_ - known.size() : 0;
+    const std::size_t left = budget_ > spent ? budget_ - spent : 0;
     if (wanted.size() > left) wanted.resize(left);
     return wanted;
   };

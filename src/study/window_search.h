@@ -40,8 +40,11 @@ class WindowSearch {
  public:
   WindowSearch(std::size_t rates, std::size_t seeds, WindowRule rule, std::size_t budget);
 
-  // The cells to run next; none if the search is over. Never more than the budget allows.
-  std::vector<Cell> next(const CellResults& known) const;
+  // The cells to run next; none if the search is over. Never more than the budget allows, of which `spent` runs are
+  // gone: results that were there before cost nothing.
+  std::vector<Cell> next(const CellResults& known, std::size_t spent) const;
+  // As if every known cell had been paid for.
+  std::vector<Cell> next(const CellResults& known) const { return next(known, known.size()); }
 
   // What the results say: the widest stretch; nothing if no rate is known to be trainable.
   std::optional<FoundWindow> window(const CellResults& known) const;

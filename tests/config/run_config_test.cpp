@@ -124,5 +124,22 @@ TEST(RunConfig, LayersCountThoseOfTheSameMixerBelow) {
   EXPECT_EQ(earlier, (std::vector<std::int64_t>{0, 0, 1, 1, 2}));
 }
 
+TEST(RunConfig, OptionsWithoutEffectAreCanonicalInTheId) {
+  const auto id = [](const std::string& train, const std::string& task = "") {
+    return resolve_run(parse_toml(task + "[train]\n" + train, "test")).id;
+  };
+  const std::string plain = id("");
+  EXPECT_EQ(id("give_up_below = 0.45\n"), plain) << "nothing is given up";
+  EXPECT_EQ(id("stop_on = \"exact_match\"\n"), plain) << "nothing is stopped";
+  EXPECT_EQ(id("signal_loss = \"mse\"\n"), plain) << "tokens are no signal";
+  EXPECT_EQ(id("order_seed = 7\n"), plain) << "fresh examples have one order";
+
+  EXPECT_NE(id("give_up_after = 0.5\ngive_up_below = 0.45\n"), id("give_up_after = 0.5\n"));
+  EXPECT_NE(id("stop_at = 0.9\nstop_on = \"exact_match\"\n"), id("stop_at = 0.9\n"));
+  EXPECT_NE(id("examples = 100\norder_seed = 7\n"), id("examples = 100\n"));
+  const std::string counting = "task = { name = \"counting\" }\n";
+  EXPECT_NE(id("signal_loss = \"mse\"\n", counting), id("", counting));
+}
+
 }  // namespace
 }  // namespace mneme::config

@@ -120,5 +120,24 @@ TEST(WindowSearch, TheAgreementTestWouldSeeAWrongEdge) {
   EXPECT_FALSE(coarse.window->lo_is_sharp);
 }
 
+TEST(WindowSearch, RunsThatWereThereBeforeAreFree) {
+  // A window of rates 4 to 8; a sweep has left every cell but those of one rate at each edge.
+  const auto accuracy = [](std::size_t rate) { return rate >= 4 && rate <= 8 ? 1.0 : 0.0; };
+  const WindowSearch search(13, 1, {}, 2);
+  CellResults known;
+  for (std::size_t rate = 0; rate < 13; ++rate)
+    if (rate != 3 && rate != 9) known[{rate, 0}] = accuracy(rate);
+  EXPECT_TRUE(search.next(known).empty()) << "as if all of it had been paid for";
+  std::size_t spent = 0;
+  for (std::vector<Cell> wanted; !(wanted = search.next(known, spent)).empty(); spent += wanted.size())
+    for (const Cell& cell : wanted) known[cell] = accuracy(cell.first);
+  EXPECT_EQ(spent, 2u);
+  const auto window = search.window(known);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->lo, 4u);
+  EXPECT_EQ(window->hi, 8u);
+  EXPECT_TRUE(window->lo_is_sharp && window->hi_is_sharp);
+}
+
 }  // namespace
 }  // namespace mneme::study

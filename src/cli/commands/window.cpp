@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cli/command.h"
+#include "cli/commands/window_ledger.h"
 #include "cli/commands/window_report.h"
 #include "cli/study_input.h"
 #include "cli/train_runs.h"
@@ -115,25 +116,34 @@ int window(WindowOptions options, const Context& context) {
                                                 : rates * seeds / 2;
   const study::WindowSearch search(rates, seeds, options.rule, budget);
   study::CellResults known;
+  // What a sweep or an earlier search has left in the lab costs nothing.
+  for (std::size_t rate = 0; rate < rates; ++rate)
+    for (std::size_t seed = 0; seed < seeds; ++seed)
+      if (const auto accuracy = result_on_disk(context.lab().run(cells.run({rate, seed}).id)))
+        known[{rate, seed}] = *accuracy;
+  WindowLedger ledger(context.lab(), cells.all(), options.rule);
+  const std::size_t found_before = known.size();
+  if (found_before > 0) print_note(fmt::format("{} runs of the grid are in the lab already", found_before));
   std::vector<study::Cell> wanted;
   if (options.full)
     for (std::size_t rate = 0; rate < rates; ++rate)
       for (std::size_t seed = 0; seed < seeds; ++seed) wanted.emplace_back(rate, seed);
   else
-    wanted = search.next(known);
+    wanted = search.next(known, ledger.spent());
   while (!wanted.empty()) {
     std::vector<config::RunConfig> runs;
     for (const study::Cell& cell : wanted) runs.push_back(cells.run(cell));
     if (!context.json)
       fmt::print(stderr, "{} runs at rates from {:g} to {:g}\n", runs.size(), cells.rate(wanted.front().first),
                  cells.rate(wanted.back().first));
+    ledger.pay_for(runs);
     const run::ExecutionResult result = train_runs(runs, context, jobs, report::RunLabels(grid.axes()));
     if (const int code = exit_code_of(result); code != 0) {
       print_note("the same command goes on from here");
       return code;
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) known[wanted[i]] = accuracy_of(result.runs[i]);
-    wanted = options.full ? std::vector<study::Cell>{} : search.next(known);
+    wanted = options.full ? std::vector<study::Cell>{} : search.next(known, ledger.spent());
   }
 
   WindowReport report;
