@@ -44,6 +44,7 @@ ExecutionResult Execution::carry_out() {
     if (!stopping_ && seconds_since(start_) > options_.max_seconds) end_of_time();
     observer_.on_tick();
   }
+  look_around();
   if (fatal_) throw *fatal_;
   return std::move(result_);
 }
@@ -52,6 +53,16 @@ bool Execution::finished() const {
   for (const WorkerSlot& slot : slots_)
     if (slot.run || (slot.process && stopping_)) return false;
   return !may_start() || queue_->empty();
+}
+
+// Runs that we waited for may have ended at other hands since we last looked.
+void Execution::look_around() {
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    if (result_.runs[run].state != store::RunState::fresh) continue;
+    const store::RunState state = queue_->state_of(run);
+    if (state == store::RunState::done || state == store::RunState::diverged || state == store::RunState::cancelled)
+      settle(-1, run, state, true);
+  }
 }
 
 void Execution::assign() {
@@ -105,6 +116,7 @@ void Execution::give(WorkerSlot& slot) {
                   {"directory", directory(slot.run->run).path().string()}};
   request.update(options_.request);
   slot.heard = Clock::now();
+  slot.begun = false;
   // A worker that dies here is seen when its output ends.
   slot.process->send(request.dump());
 }

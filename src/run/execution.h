@@ -35,16 +35,19 @@ class Execution {
   bool may_start() const { return !stopping_ && result_.stopped.empty() && started_ < options_.max_runs; }
   bool finished() const;
   void assign();
+  void look_around();
   bool claim_for(WorkerSlot& slot);
   void start_worker(WorkerSlot& slot);
   void give(WorkerSlot& slot);
   void wait();
   void attend(std::size_t slot);
   void handle(std::size_t slot, const Json& event);
+  void check_code(const Json& ready);
   void watch_over(WorkerSlot& slot);
   void handle_death(std::size_t slot, int exit_code);
   void handle_failure(std::size_t slot, const ClaimedRun& run, ErrorKind kind, const std::string& reason, bool death);
   void again(const ClaimedRun& claimed);
+  void start_over(WorkerSlot& slot);
   void settle(int slot, std::size_t run, store::RunState state, bool elsewhere);
   void end(int slot, std::size_t run, RunResult result);
   void stop(int signals);
@@ -67,6 +70,7 @@ class Execution {
   std::int64_t started_ = 0;
   int start_failures_ = 0;
   bool stopping_ = false;
+  bool told_code_ = false;
   std::optional<Error> fatal_;
   ExecutionResult result_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/code_identity.h"
 #include "core/text.h"
 #include "run/execution.h"
 #include "run/failure_record.h"
@@ -26,7 +27,8 @@ double number_in(const Json& event, const char* key) {
 
 // Trouble that the same request would meet again.
 bool is_final(ErrorKind kind, std::string_view reason) {
-  return kind == ErrorKind::usage || kind == ErrorKind::data || reason.starts_with(kOutOfMemory);
+  return kind == ErrorKind::usage || kind == ErrorKind::data || kind == ErrorKind::mismatch ||
+         reason.starts_with(kOutOfMemory);
 }
 
 }  // namespace
@@ -60,6 +62,12 @@ void Execution::watch_over(WorkerSlot& slot) {
     return;
   }
   bool ours = true;
+  if (slot.begun && seconds_since(slot.checked) > kCheckPeriod && queue_->removed(*slot.run)) {
+    // What it trains now can be written nowhere.
+    slot.leaving = true;
+    slot.process->kill_group();
+    return start_over(slot);
+  }
   if (seconds_since(slot.heard) < kRecently) ours = queue_->keep(*slot.run);
   // A run that was cancelled or taken over is seen here before its worker's next write.
   if (seconds_since(slot.checked) > kCheckPeriod) {
@@ -81,6 +89,7 @@ void Execution::handle(std::size_t number, const Json& event) {
   if (kind == "ready") {
     slot.ready = true;
     start_failures_ = 0;
+    check_code(event);
     if (slot.run && !stopping_) give(slot);
     return;
   }
@@ -88,6 +97,7 @@ void Execution::handle(std::size_t number, const Json& event) {
   const ClaimedRun claimed = *slot.run;
   const config::RunConfig& run = runs_[claimed.run];
   if (kind == "started") {
+    slot.begun = true;
     update_index(claimed.run);
     observer_.on_start(static_cast<int>(number), run, event.value("step", std::int64_t{0}));
   } else if (kind == "progress") {
@@ -104,6 +114,8 @@ void Execution::handle(std::size_t number, const Json& event) {
     slot.run.reset();
     observer_.on_note(fmt::format("run {}: {}", run.id, event.value("message", "")));
     queue_->watch(claimed.run);
+  } else if (kind == "removed") {
+    start_over(slot);
   } else if (kind == "done") {
     slot.run.reset();
     queue_->release(claimed);
@@ -113,6 +125,15 @@ void Execution::handle(std::size_t number, const Json& event) {
     handle_failure(number, claimed, static_cast<ErrorKind>(event.value("kind", 1)),
                    event.value("message", "no reason given"), false);
   }
+}
+
+// Two halves of different builds: the runs say what the worker is, and commands compare with what `mneme` is.
+void Execution::check_code(const Json& ready) {
+  const std::string code = ready.value("code", this_code().build);
+  if (code == this_code().build || told_code_) return;
+  told_code_ = true;
+  observer_.on_note(fmt::format("{} is {}, this program is {}: build both", options_.worker.string(),
+                                describe({ready.value("version", ""), code}), describe(this_code())));
 }
 
 void Execution::handle_death(std::size_t number, int exit_code) {
@@ -170,6 +191,12 @@ void Execution::handle_failure(std::size_t slot, const ClaimedRun& claimed, Erro
     observer_.on_note(fmt::format("run {}: its failure could not be written down: {}", runs_[run].id, trouble));
   queue_->release(claimed);
   end(static_cast<int>(slot), run, {.state = store::RunState::failed, .reason = reason, .kind = kind, .summary = {}});
+}
+
+void Execution::start_over(WorkerSlot& slot) {
+  observer_.on_note(fmt::format("run {}: its directory was removed; it starts again", runs_[slot.run->run].id));
+  again(*slot.run);
+  slot.run.reset();
 }
 
 void Execution::again(const ClaimedRun& claimed) {

@@ -124,6 +124,10 @@ bool RunQueue::still_ours(const ClaimedRun& claimed) const {
   return last_attempt(lab_.run(runs_[claimed.run].id)) <= claimed.attempt;
 }
 
+bool RunQueue::removed(const ClaimedRun& claimed) const {
+  return !std::filesystem::exists(lab_.run(runs_[claimed.run].id).path());
+}
+
 void RunQueue::release(const ClaimedRun& claimed) {
   try {
     claims_->release(runs_[claimed.run].id, claimed.attempt);

@@ -43,6 +43,8 @@ class RunQueue {
   bool keep(const ClaimedRun& claimed);
   // False if the run's directory belongs to a newer attempt.
   bool still_ours(const ClaimedRun& claimed) const;
+  // True if the directory of a run that was begun is gone: somebody deleted it.
+  bool removed(const ClaimedRun& claimed) const;
   void release(const ClaimedRun& claimed);
   // Given back, to be tried again before the others.
   void put_back(const ClaimedRun& claimed);

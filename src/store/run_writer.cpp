@@ -43,6 +43,9 @@ StaleAttempt::StaleAttempt(const Path& directory, std::int64_t ours, std::int64_
     : Error(ErrorKind::io, directory.string(),
             fmt::format("the run was taken over: it is at attempt {}, ours is {}", present, ours)) {}
 
+RunRemoved::RunRemoved(const Path& directory)
+    : Error(ErrorKind::io, directory.string(), "the run's directory was removed while it was trained") {}
+
 RunWriter::RunWriter(RunDirectory directory, std::int64_t number, std::string holder)
     : directory_(std::move(directory)),
       number_(number),
@@ -108,8 +111,10 @@ std::shared_ptr<void> RunWriter::lock() const {
 
 std::shared_ptr<void> RunWriter::enter() const {
   auto held = lock();
-  if (const std::int64_t present = directory_.attempt().number; present != number_)
-    throw StaleAttempt(directory_.path(), number_, present);
+  const std::int64_t present = directory_.attempt().number;
+  // Numbers only grow: a smaller one is that of another directory, made after ours was removed.
+  if (present < number_) throw RunRemoved(directory_.path());
+  if (present != number_) throw StaleAttempt(directory_.path(), number_, present);
   return held;
 }
 

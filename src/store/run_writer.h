@@ -21,6 +21,12 @@ class StaleAttempt : public Error {
   StaleAttempt(const Path& directory, std::int64_t ours, std::int64_t present);
 };
 
+// The run's directory was removed under its worker: nothing is left to write to.
+class RunRemoved : public Error {
+ public:
+  explicit RunRemoved(const Path& directory);
+};
+
 class RunWriter {
  public:
   // Begins an attempt, which must be newer than any before it (else StaleAttempt), and marks this process as the

@@ -2,14 +2,13 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <malloc.h>
 
 #include <cstdio>
 #include <iostream>
-#include <new>
 #include <string>
 
+#include "core/code_identity.h"
 #include "core/error.h"
 #include "core/json.h"
 #include "kernels/simd/blas_core.h"
@@ -17,6 +16,7 @@
 #include "worker/bench_train_request.h"
 #include "worker/check_request.h"
 #include "worker/events.h"
+#include "worker/failure.h"
 #include "worker/fingerprint.h"
 #include "worker/measure_request.h"
 #include "worker/run_request.h"
@@ -25,8 +25,6 @@
 
 namespace mneme::worker {
 namespace {
-
-constexpr const char* kOutOfMemory = "out of memory";
 
 // One thread everywhere: it is what makes results repeat to the bit, and runs are parallel anyway.
 void use_one_thread() {
@@ -45,13 +43,6 @@ void keep_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   ::mallopt(M_TOP_PAD, 64 << 20);
-}
-
-// libtorch reports memory that it could not get as one of its own errors, with a page of addresses.
-std::string describe(const std::exception& error) {
-  const std::string_view what = error.what();
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) || what.find("can't allocate memory") != what.npos;
-  return memory ? fmt::format("{}: {}", kOutOfMemory, what.substr(0, what.find('\n'))) : std::string(what);
 }
 
 // False if the worker was told to stop.
@@ -82,7 +73,8 @@ bool carry_out(const std::string& line) {
   } catch (const Json::exception& error) {
     send_event("failed", {{"id", id}, {"kind", 2}, {"message", std::string("[request] ") + error.what()}});
   } catch (const std::exception& error) {
-    send_event("failed", {{"id", id}, {"kind", 1}, {"message", describe(error)}});
+    const Failure failure = failure_of(error);
+    send_event("failed", {{"id", id}, {"kind", static_cast<int>(failure.kind)}, {"message", failure.message}});
   }
   return true;
 }
@@ -93,7 +85,7 @@ int serve() {
   flush_denormals();
   keep_memory();
   install_stop_signals();
-  send_event("ready", {{"version", MNEME_VERSION}, {"fingerprint", fingerprint()}});
+  send_event("ready", {{"version", this_code().version}, {"code", this_code().build}, {"fingerprint", fingerprint()}});
   for (std::string line; std::getline(std::cin, line);)
     if (!line.empty() && !carry_out(line)) return static_cast<int>(ErrorKind::interrupted);
   return stop_requested() ? static_cast<int>(ErrorKind::interrupted) : 0;
@@ -106,7 +98,7 @@ int main(int argc, char** argv) {
   if (argc > 1) {
     const bool version = std::string(argv[1]) == "--version";
     if (version)
-      std::puts("mneme-worker " MNEME_VERSION);
+      std::puts(("mneme-worker " + mneme::describe(mneme::this_code())).c_str());
     else
       std::puts(
           "usage: mneme-worker < requests > events\nReads one JSON request a line, writes one JSON event a line; "

@@ -9,12 +9,15 @@
 #include <map>
 
 #include "config/run_config.h"
+#include "core/code_identity.h"
 #include "core/error.h"
 #include "core/timing.h"
+#include "store/run_code.h"
 #include "store/run_writer.h"
 #include "train/checkpoint_clock.h"
 #include "train/trainer.h"
 #include "worker/events.h"
+#include "worker/failure.h"
 #include "worker/fingerprint.h"
 #include "worker/stop.h"
 
@@ -160,7 +163,11 @@ bool carry_out_run(const Json& request) {
   const store::RunWriter writer = store::RunWriter::begin(
       directory, run.json, request.value("attempt", std::int64_t{0}), request.value("holder", "a worker on its own"));
   writer.remove_summary();
-  writer.write_environment(fingerprint());
+  const Json environment = store::environment_for(directory, fingerprint());
+  if (environment.contains("earlier") && environment["earlier"].front().value("code", "") != this_code().build)
+    writer.log(fmt::format("goes on with {}; it was begun with {}", describe(this_code()),
+                           describe(store::codes_of(directory).front())));
+  writer.write_environment(environment);
   for (const std::string& warning : run.warnings) writer.log("warning: " + warning);
   try {
     train::Trainer trainer(run);
@@ -183,10 +190,12 @@ bool carry_out_run(const Json& request) {
     writer.write_summary(summary);
     writer.log(fmt::format("{}: {}", summary["outcome"].get<std::string>(), result.reason));
     recorder.send("done", {{"summary", summary}});
+  } catch (const store::RunRemoved& error) {
+    send_event("removed", {{"id", run.id}, {"message", error.what()}});
   } catch (const store::StaleAttempt& error) {
     send_event("lost", {{"id", run.id}, {"message", error.what()}});
   } catch (const std::exception& error) {
-    writer.log(fmt::format("failed: {}", error.what()));
+    writer.log(fmt::format("failed: {}", failure_of(error).message));
     throw;
   }
   return true;

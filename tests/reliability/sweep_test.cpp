@@ -202,6 +202,42 @@ TEST_F(Sweeps, ARunThatGetsNoMemoryFailsWithThatReasonAndTheOthersGoOn) {
   }
   EXPECT_EQ(failed, 1);
   EXPECT_EQ(store::Index::open(sample.lab).count({store::parse_run_filter("state=failed")}), 1);
+  const ProcessResult status = run_process({kMneme, "status", "--lab", sample.lab.root().string()});
+  EXPECT_THAT(status.out, HasSubstr("out of memory"));
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("frame #"))) << "addresses are for nobody";
+}
+
+TEST_F(Sweeps, ARunThatGetsNoMemoryIsNoDefectOfMneme) {
+  const ProcessResult result =
+      run_process({"prlimit", "--as=3000000000", kMneme, "train", "--lab", sample.lab.root().string(),
+                   "model.width=16384", "model.layers=1", "task.length=8", "task.pairs=1", "train.steps=1"});
+  EXPECT_EQ(result.exit_code, 5) << result.err << result.out;
+}
+
+TEST_F(Sweeps, AStoppedSweepCountsWhatTheOtherOneEnded) {
+  // The other one trains everything while this one waits for it with a single run of its own that never ends.
+  std::vector<std::string> all = arguments(sample.lab, {"--jobs", "1"});
+  std::vector<std::string> with_long = all;
+  with_long.push_back("train.steps=[300, 3000000]");
+  with_long.push_back("train.seed=1");
+  with_long.push_back("model.mixer=rnn");
+  with_long.push_back("train.lr=1e-3");
+  std::vector<std::string> short_ones = with_long;
+  short_ones[short_ones.size() - 4] = "train.steps=300";
+  LineProcess stopped({.argv = with_long, .environment = {}, .own_group = true});
+  while (children_of(stopped.pid()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_EQ(run_process(short_ones).exit_code, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  stopped.signal(SIGTERM);
+  std::string out;
+  while (!stopped.exit_code()) {
+    for (const std::string& line : stopped.receive()) out += line;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const Json document = parse_json(out, "sweep");
+  std::multiset<std::string> states;
+  for (const Json& run : document["runs"]) states.insert(run["state"].get<std::string>());
+  EXPECT_EQ(states, (std::multiset<std::string>{"done", "interrupted"})) << out;
 }
 
 TEST_F(Sweeps, AFullDiskStopsClaimingAndLosesNothing) {

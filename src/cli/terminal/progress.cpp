@@ -58,8 +58,11 @@ class Progress : public run::ExecutionObserver {
   void on_metric(int, const config::RunConfig&, const Json&) override {}
   void on_end(int slot, const config::RunConfig& run, const run::RunResult& result) override {
     running_.erase(slot);
-    estimate_.ended(run);
-    ++ended_;
+    // One that was stopped has not ended: it goes on when it is wanted again.
+    if (result.state != store::RunState::interrupted) {
+      estimate_.ended(run);
+      ++ended_;
+    }
     if (slot >= 0)
       line(end_line(run, result));
     else

@@ -93,6 +93,7 @@ TEST_F(ProgressTest, OnATerminalTheLinesAreRedrawnInPlace) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_THAT(lines[0], HasSubstr("interrupted: stopped"));
   EXPECT_THAT(lines[1], HasSubstr(runs[1].id));
+  EXPECT_THAT(lines[2], HasSubstr("0 of 2 runs ended, 1 running")) << "an interrupted run has not ended";
 
   progress->on_end(1, runs[1], {.state = store::RunState::interrupted, .reason = "stopped", .summary = {}});
   progress.reset();
