@@ -1,6 +1,7 @@
 #include "models/sequence_model.h"
 
 #include "core/error.h"
+#include "mixers/declaration.h"
 
 namespace mneme::models {
 namespace {
@@ -18,6 +19,7 @@ std::shared_ptr<Block> build_block(const config::RunConfig& run, std::int64_t la
   BlockParts parts;
   parts.width = run.model.integer("width");
   parts.sequence = mixers::build_mixer(*mixer.entry, context, mixer.options);
+  mixers::hold_to_declaration(*parts.sequence, *mixer.entry, context, mixer.options);
   if (run.state_mixer)
     parts.state = mixers::build_mixer(*run.state_mixer.entry, run.state_context(layer), run.state_mixer.options);
   parts.layer = layer;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "core/error.h"
 #include "mixers/attention_cases.h"
+#include "mixers/declaration.h"
 #include "mixers/delta_cases.h"
 #include "mixers/linear_cases.h"
 #include "mixers/recurrent_cases.h"
@@ -72,7 +74,17 @@ TEST(MixerList, CatalogAndModulesAreTheSame) {
 }
 
 // A running mean of linear features, right in everything unless told otherwise.
-enum class Fault { none, looks_ahead, wrong_gradient, wrong_kernel, wrong_step, hidden_state, square_memory };
+enum class Fault {
+  none,
+  looks_ahead,
+  wrong_gradient,
+  wrong_kernel,
+  wrong_step,
+  hidden_state,
+  square_memory,
+  time_loop,
+  select_loop
+};
 
 // Identity whose gradient is scaled: what a wrong hand-written backward pass looks like.
 struct Scaled : torch::autograd::Function<Scaled> {
@@ -92,7 +104,7 @@ class RunningMean : public mixers::Mixer {
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     torch::Tensor y = linear_->forward(x);
     const torch::Tensor count = torch::arange(1, x.size(1) + 1, x.options()).unsqueeze(-1);
-    torch::Tensor mean = y.cumsum(1) / count;
+    torch::Tensor mean = is_loop() ? looped(y) / count : y.cumsum(1) / count;
     if (fault_ == Fault::looks_ahead) mean = mean + 1e-6 * y.mean(1, true);
     if (fault_ == Fault::wrong_gradient) mean = Scaled::apply(mean);
     if (fault_ == Fault::wrong_kernel && ops::use_kernels(x)) mean = mean * 1.001;
@@ -112,6 +124,17 @@ class RunningMean : public mixers::Mixer {
   }
 
  private:
+  bool is_loop() const { return fault_ == Fault::time_loop || fault_ == Fault::select_loop; }
+  // cumsum as a person writes it first.
+  torch::Tensor looped(const torch::Tensor& y) const {
+    const std::vector<torch::Tensor> tokens = y.unbind(1);
+    std::vector<torch::Tensor> sums;
+    torch::Tensor sum = torch::zeros_like(tokens[0]);
+    for (std::int64_t t = 0; t < y.size(1); ++t)
+      sums.push_back(sum = sum + (fault_ == Fault::select_loop ? y.select(1, t) : tokens[static_cast<std::size_t>(t)]));
+    return torch::stack(sums, 1);
+  }
+
   Fault fault_;
   torch::nn::Linear linear_{nullptr};
 };
@@ -134,11 +157,15 @@ const catalog::MixerEntry& running_mean_entry() {
   return entry;
 }
 
+Subject subject_with(Fault fault) {
+  return {&running_mean_entry(), Options(), 16,
+          [fault](const catalog::MixerContext& context, const Options&) -> mixers::MixerPointer {
+            return std::make_shared<RunningMean>(context.width, fault);
+          }};
+}
+
 std::vector<std::string> failures(Fault fault) {
-  const Subject subject{&running_mean_entry(), Options(), 16,
-                        [fault](const catalog::MixerContext& context, const Options&) -> mixers::MixerPointer {
-                          return std::make_shared<RunningMean>(context.width, fault);
-                        }};
+  const Subject subject = subject_with(fault);
   std::vector<std::string> result;
   for (const Check& check : mixer_checks())
     if (run_check(check, subject).verdict == Finding::Verdict::failed) result.push_back(check.name);
@@ -154,6 +181,24 @@ TEST(PlantedFaults, AreFoundByTheCheckTheyBelongTo) {
   EXPECT_EQ(failures(Fault::wrong_step), Names{"step"});
   EXPECT_EQ(failures(Fault::hidden_state), Names{"state"});
   EXPECT_EQ(failures(Fault::square_memory), Names{"memory"});
+}
+
+TEST(CheckCost, PassesAComposedTimeLoopAndNamesTheCauseOfASquareOne) {
+  const Finding loop = check_cost(subject_with(Fault::time_loop));
+  EXPECT_EQ(loop.verdict, Finding::Verdict::passed) << loop.detail;
+  const Finding square = check_cost(subject_with(Fault::select_loop));
+  EXPECT_EQ(square.verdict, Finding::Verdict::failed) << square.detail;
+  EXPECT_NE(square.detail.find("unbind(1)"), std::string::npos) << square.detail;
+}
+
+TEST(Declaration, AMixerThatDeclaresWrongNumbersIsNotTrained) {
+  const RunningMean mixer(16, Fault::none), hiding(16, Fault::hidden_state);
+  const catalog::MixerContext context{.width = 16, .length = 8};
+  catalog::MixerEntry entry = running_mean_entry();
+  mixers::hold_to_declaration(mixer, entry, context, Options());
+  EXPECT_THROW(mixers::hold_to_declaration(hiding, entry, context, Options()), Error) << "state";
+  entry.parameters = [](const catalog::MixerContext& c, const Options&) { return c.width * c.width; };
+  EXPECT_THROW(mixers::hold_to_declaration(mixer, entry, context, Options()), Error) << "parameters";
 }
 
 TEST(PlantedFaults, AWrongDeclarationIsFound) {
