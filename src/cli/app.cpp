@@ -6,9 +6,11 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "cli/command.h"
 #include "cli/terminal/terminal.h"
+#include "core/code_identity.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -90,7 +92,7 @@ void check_command_name(const std::vector<std::string>& arguments) {
 
 int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
   CLI::App app{"Mneme: a laboratory for memory in sequence models", "mneme"};
-  app.set_version_flag("--version", "mneme " MNEME_VERSION);
+  app.set_version_flag("--version", "mneme " + describe(this_code()));
   app.set_help_flag("-h,--help", "this help");
   app.require_subcommand(0, 1);
   app.footer("`mneme COMMAND --help` has options and an example. Exit codes: docs/exit-codes.md");
@@ -109,7 +111,7 @@ int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
     throw Error(ErrorKind::usage, "", explain(app, error));
   }
   if (!context.action) {
-    fmt::print(fmt::runtime(kFirstSteps), MNEME_VERSION);
+    fmt::print(fmt::runtime(kFirstSteps), this_code().version);
     return 0;
   }
   return context.action();
@@ -132,6 +134,8 @@ int run_command_line(int argc, const char* const* argv) {
     return report_error(error.kind(), error.what(), json);
   } catch (const std::filesystem::filesystem_error& error) {
     return report_error(ErrorKind::io, fmt::format("[{}] {}", error.path1().string(), error.code().message()), json);
+  } catch (const std::system_error& error) {
+    return report_error(ErrorKind::io, error.what(), json);
   } catch (const std::bad_alloc&) {
     return report_error(ErrorKind::io, "out of memory", json);
   } catch (const std::exception& error) {

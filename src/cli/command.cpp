@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/run_filters.h"
 #include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -29,6 +30,7 @@ const std::vector<Command>& command_list() {
       {"export", "runs as CSV, JSON lines, TensorBoard events or weights", add_export},
       {"retry", "let failed and cancelled runs be run again", add_retry},
       {"cancel", "end runs that have not ended", add_cancel},
+      {"rm", "move runs to the lab's trash", add_rm},
       {"list", "mixers, tasks and studies that there are", add_list},
       {"sample", "examples of a task", add_sample},
       {"check", "whether a mixer does what every mixer must", add_check},
@@ -91,7 +93,7 @@ std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std
     if (text.find_first_of("=<>") == text.npos)
       ids.push_back(find_run_id(index, text));
     else
-      query.filters.push_back(store::parse_run_filter(text));
+      query.filters.push_back(parse_filter(text));
   }
   if (!query.filters.empty())
     for (const store::RunRecord& record : index.query(query)) ids.push_back(record.id);

@@ -67,6 +67,7 @@ void add_reindex(CLI::App& app, Context& context);
 void add_reproduce(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_retry(CLI::App& app, Context& context);
+void add_rm(CLI::App& app, Context& context);
 void add_runs(CLI::App& app, Context& context);
 void add_sample(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);

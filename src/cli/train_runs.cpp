@@ -79,6 +79,9 @@ run::ExecutionResult train_runs(std::span<const config::RunConfig> runs, const C
   const store::Lab lab = context.lab();
   options.worker = run::find_worker();
   lab.create();
+  std::vector<std::string> ids;
+  for (const config::RunConfig& run : runs) ids.push_back(run.id);
+  reckon_with_other_code(ids, lab, limits.code);
   store::Index index = open_index(lab);
   auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
   if (!limits.keep.empty()) progress = make_keeping_observer(std::move(progress), lab, limits.keep);

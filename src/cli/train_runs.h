@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/other_code.h"
 #include "report/pages/run_label.h"
 #include "run/local_executor.h"
 
@@ -30,7 +31,8 @@ void tell_warnings(std::span<const config::RunConfig> runs);
 struct TrainLimits {
   std::int64_t max_runs = 0;  // 0: all
   std::string max_time;       // "90s", "10m", "2h"; "": no limit
-  Path keep;                  // file to add each result to as its run ends (cli/keep_runs.h); "": none
+  Path keep = {};             // file to add each result to as its run ends (cli/keep_runs.h); "": none
+  CodeChoice code = {};
 };
 // Throws Error(usage) before anything is begun.
 void check_limits(const TrainLimits& limits);

@@ -212,6 +212,19 @@ void Index::refresh() {
   transaction.commit();
 }
 
+void Index::rebuild_runs(const std::vector<std::string>& ids) {
+  repairing([&] {
+    Transaction transaction(database_);
+    for (const std::string& id : ids) {
+      if (last_change(lab_.run(id)) != 0)
+        read_into(lab_.run(id));
+      else
+        remove(id);
+    }
+    transaction.commit();
+  });
+}
+
 void Index::rebuild() {
   repairing([&] {
     damaged_.clear();

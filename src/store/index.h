@@ -35,6 +35,8 @@ class Index {
   // Adds directories that the index does not know, drops those that are gone and reads again those of
   // runs that have not ended. One transaction.
   void refresh();
+  // Reads these runs again, whatever it knew of them; those whose directory is gone are dropped. One transaction.
+  void rebuild_runs(const std::vector<std::string>& ids);
   // Reads every run directory again. One transaction: readers see the old index or the new one.
   void rebuild();
 

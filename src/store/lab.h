@@ -22,6 +22,7 @@ class Lab {
   const std::string& claims_address() const { return claims_address_; }
   Path studies() const { return root_ / "studies"; }
   Path reports() const { return root_ / "reports"; }
+  Path trash() const { return root_ / "trash"; }  // made when something is removed (trash.h)
   RunDirectory run(std::string_view id) const { return RunDirectory(runs() / id); }
 
   // Makes the directories that are missing; throws Error(io) if one of them is a file.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "core/code_identity.h"
 #include "kernels/simd/blas_core.h"
 #include "kernels/simd/dispatch.h"
 
@@ -32,9 +33,13 @@ std::string cpu_model() {
 }  // namespace
 
 Json fingerprint() {
-  return {{"mneme", MNEME_VERSION},          {"libtorch", TORCH_VERSION},
-          {"torch_cpu", torch_capability()}, {"kernels", kernels::simd_target()},
-          {"blas", kernels::blas_core()},    {"cpu", cpu_model()},
+  return {{"mneme", this_code().version},
+          {"code", this_code().build},
+          {"libtorch", TORCH_VERSION},
+          {"torch_cpu", torch_capability()},
+          {"kernels", kernels::simd_target()},
+          {"blas", kernels::blas_core()},
+          {"cpu", cpu_model()},
           {"threads", at::get_num_threads()}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/app_testing.h"
 #include "cli/command.h"
+#include "core/code_identity.h"
 #include "support/places.h"
 
 namespace mneme::cli {
@@ -40,7 +41,7 @@ TEST_F(App, EveryCommandHasHelpWithAnExample) {
     EXPECT_THAT(result.out, HasSubstr("--lab"));
     EXPECT_THAT(result.out, HasSubstr("--claims"));
   }
-  EXPECT_EQ(mneme({"--version"}).out, "mneme " MNEME_VERSION "\n");
+  EXPECT_EQ(mneme({"--version"}).out, "mneme " + describe(this_code()) + "\n");
 }
 
 struct BadInput {

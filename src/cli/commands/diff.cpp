@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "report/pages/run_label.h"
 #include "report/pages/table.h"
+#include "store/run_code.h"
 
 namespace mneme::cli {
 namespace {
@@ -48,6 +49,12 @@ std::string shown(const Json& value) {
   return harmless(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
+std::string code_text(const store::RunDirectory& directory) {
+  std::vector<std::string> parts;
+  for (const CodeIdentity& code : store::codes_of(directory)) parts.push_back(describe(code));
+  return parts.empty() ? describe(CodeIdentity{}) : join(parts, "; ");
+}
+
 int diff(const std::vector<std::string>& runs, const Context& context) {
   const store::Lab lab = context.lab();
   lab.require();
@@ -68,6 +75,7 @@ int diff(const std::vector<std::string>& runs, const Context& context) {
   for (const Json& one : config) table.rows.push_back({one["path"], shown(one["a"]), shown(one["b"])});
   for (const auto& [name, left, right] :
        {std::tuple{"state", std::string(store::run_state_name(a.state)), std::string(store::run_state_name(b.state))},
+        std::tuple{"code", code_text(lab.run(a.id)), code_text(lab.run(b.id))},
         std::tuple{"steps", grouped(a.steps), grouped(b.steps)},
         std::tuple{"validation", report::percent(a.validation_accuracy), report::percent(b.validation_accuracy)},
         std::tuple{"test", report::percent(a.test_accuracy), report::percent(b.test_accuracy)}})

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/other_code.h"
 #include "cli/print_report.h"
+#include "cli/run_filters.h"
 #include "cli/study_input.h"
 #include "core/error.h"
 #include "report/pages/paper_report.h"
@@ -101,7 +103,7 @@ int report(const ReportOptions& options, const Context& context) {
   } else {
     if (!options.scale.empty()) throw Error(ErrorKind::usage, "--scale", "needs a study, got none");
     store::RunQuery query;
-    for (const std::string& filter : options.arguments) query.filters.push_back(store::parse_run_filter(filter));
+    for (const std::string& filter : options.arguments) query.filters.push_back(parse_filter(filter));
     lab.require();
     store::Index index = open_index(lab);
     const report::FigureRequest figure =
@@ -113,6 +115,9 @@ int report(const ReportOptions& options, const Context& context) {
     subject = subject_of_rows(rows, figure);
   }
   subject.environments = report::environments_of(rows, lab);
+  std::vector<std::string> ids;
+  for (const report::ResultRow& row : rows) ids.push_back(row.run);
+  reckon_with_other_code(ids, lab, {});
   const report::StudyReport written =
       report::write_report(rows, subject, options.output.empty() ? lab.reports() : Path(options.output));
   print_report(written, subject, context.json);

@@ -1,43 +1,54 @@
+// Commands that change what the lab holds: retry, cancel, rm.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/confirm.h"
+#include "cli/run_selection.h"
 #include "core/error.h"
-#include "report/pages/study_files.h"
 #include "run/failure_record.h"
 #include "store/claims.h"
 #include "store/run_writer.h"
+#include "store/trash.h"
 
 namespace mneme::cli {
 namespace {
 
 struct ChangeOptions {
-  std::vector<std::string> arguments;
-  std::string study, scale;
+  RunSelection runs;
+  bool done = false, yes = false;
 };
 
 struct Change {
   std::vector<std::string> changed;
-  std::vector<std::string> left;  // "id: why it stays as it is"
+  std::vector<std::string> left;  // "id why it stays as it is"
+
+  // `trouble` is "" or why the run stays as it is.
+  void add(const std::string& id, const std::string& trouble) {
+    if (trouble.empty())
+      changed.push_back(id);
+    else
+      left.push_back(fmt::format("{} {}", id, trouble));
+  }
 };
 
 void report(const Change& change, std::string_view what, bool json) {
   if (json) return print_json({{what, change.changed}, {"left", change.left}});
-  fmt::print("{} runs {}\n", change.changed.size(), what);
+  fmt::print("{} run{} {}\n", change.changed.size(), change.changed.size() == 1 ? "" : "s", what);
   for (const std::string& line : change.left) fmt::print("  {}\n", line);
 }
 
-// Runs of a study come with their configuration, so also those that were never started can be cancelled.
-std::vector<config::RunConfig> study_runs(const ChangeOptions& options) {
-  if (options.study.empty()) return {};
-  return report::open_study(options.study, {options.scale, {}}).runs;
+bool has_result(const store::RunDirectory& directory) {
+  const store::RunState state = directory.state();
+  return state == store::RunState::done || state == store::RunState::diverged;
 }
 
 std::string make_runnable(const store::RunDirectory& directory, const std::string& id, store::Claims& claims) {
   const store::RunState state = directory.state();
   if (state != store::RunState::failed && state != store::RunState::cancelled)
-    return fmt::format("is {}, expected failed or cancelled", store::run_state_name(state));
+    return fmt::format("is {}, expected failed or cancelled{}", store::run_state_name(state),
+                       has_result(directory) ? "; --done trains it again" : "");
   const auto attempt = claims.claim(id, directory.attempt().number);
   if (!attempt) return "is being run";
   const store::RunWriter writer = store::RunWriter::speak_for(directory, *attempt, store::our_holder());
@@ -48,9 +59,17 @@ std::string make_runnable(const store::RunDirectory& directory, const std::strin
   return "";
 }
 
+// Its files go to the trash; a new directory with the same configuration takes their place.
+std::string start_over(const store::Lab& lab, const std::string& id, store::Claims& claims) {
+  const Json config = lab.run(id).config();
+  store::move_to_trash(lab, id, claims);
+  lab.run(id).create(config);
+  return "";
+}
+
 std::string cancel_run(const store::RunDirectory& directory, const std::string& id, store::Claims& claims) {
   const store::RunState state = directory.state();
-  if (state == store::RunState::done || state == store::RunState::diverged || state == store::RunState::cancelled)
+  if (has_result(directory) || state == store::RunState::cancelled)
     return fmt::format("is {} already", store::run_state_name(state));
   // A worker that has it is refused from here on, and its command finds it cancelled.
   const std::int64_t attempt = claims.seize(id, directory.attempt().number);
@@ -60,58 +79,111 @@ std::string cancel_run(const store::RunDirectory& directory, const std::string& 
   return trouble;
 }
 
+// Carries out `action(lab, id, claims)` for each run; what it throws about one run does not stop the others.
 template <typename Action>
-int change_runs(const ChangeOptions& options, const Context& context, const char* what, Action action) {
-  if (options.arguments.empty() && options.study.empty())
-    throw Error(ErrorKind::usage, "", "got no run, expected some: the first digits of an id, KEY=VALUE, or --study");
-  const std::vector<config::RunConfig> planned = study_runs(options);
+Change change_each(const std::vector<std::string>& ids, const store::Lab& lab, Action action) {
+  const auto claims = store::open_claims(lab, {.holder = store::our_holder()});
+  Change change;
+  for (const std::string& id : ids) {
+    try {
+      change.add(id, action(id, *claims));
+    } catch (const Error& error) {
+      change.add(id, error.what());
+    }
+  }
+  return change;
+}
+
+int retry(const ChangeOptions& options, const Context& context) {
+  options.runs.require_some();
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);
-  const auto claims = store::open_claims(lab, {.holder = store::our_holder()});
-  std::vector<std::string> ids = find_run_ids(index, options.arguments);
-  for (const config::RunConfig& run : planned) ids.push_back(run.id);
-  Change change;
-  for (const std::string& id : ids) {
-    const auto known =
-        std::find_if(planned.begin(), planned.end(), [&](const config::RunConfig& run) { return run.id == id; });
-    if (known != planned.end()) lab.run(id).create(known->json);
-    const std::string trouble = action(lab.run(id), id, *claims);
-    if (trouble.empty())
-      change.changed.push_back(id);
-    else
-      change.left.push_back(fmt::format("{} {}", id, trouble));
-    index.update(lab.run(id));
-  }
-  report(change, what, context.json);
+  const std::vector<std::string> ids = options.runs.ids(index);
+  std::size_t results = 0;
+  for (const std::string& id : ids) results += options.done && has_result(lab.run(id)) ? 1 : 0;
+  if (results > 0 && !confirmed(fmt::format("move the results of {} run{} to {} and let them be trained again", results,
+                                            results == 1 ? "" : "s", lab.trash().string()),
+                                options.yes))
+    throw Error(ErrorKind::usage, "retry", "nothing was changed");
+  const Change change = change_each(ids, lab, [&](const std::string& id, store::Claims& claims) {
+    return options.done && has_result(lab.run(id)) ? start_over(lab, id, claims)
+                                                   : make_runnable(lab.run(id), id, claims);
+  });
+  index.rebuild_runs(ids);
+  report(change, "runnable", context.json);
   return 0;
 }
 
-void add_inputs(CLI::App& app, ChangeOptions& options) {
-  app.add_option("runs", options.arguments, "the first digits of ids; or filters, as for `mneme runs`")
-      ->type_name("RUN ... | KEY=VALUE ...");
-  app.add_option("--study", options.study, "all runs of a study")->type_name("STUDY");
-  app.add_option("--scale", options.scale, "the study's scale")->type_name("NAME");
+int cancel(const ChangeOptions& options, const Context& context) {
+  options.runs.require_some();
+  const store::Lab lab = context.lab();
+  lab.require();
+  store::Index index = open_index(lab);
+  // Runs of a study come with their configuration, so also those that were never started can be cancelled.
+  if (options.runs.arguments.empty())
+    for (const config::RunConfig& run : options.runs.planned()) lab.run(run.id).create(run.json);
+  index.refresh();
+  const std::vector<std::string> ids = options.runs.ids(index);
+  const Change change = change_each(
+      ids, lab, [&](const std::string& id, store::Claims& claims) { return cancel_run(lab.run(id), id, claims); });
+  index.rebuild_runs(ids);
+  report(change, "cancelled", context.json);
+  return 0;
+}
+
+int remove_runs(const ChangeOptions& options, const Context& context) {
+  options.runs.require_some();
+  const store::Lab lab = context.lab();
+  lab.require();
+  store::Index index = open_index(lab);
+  const std::vector<std::string> ids = options.runs.ids(index);
+  if (!ids.empty() &&
+      !confirmed(fmt::format("move {} run{} to {}", ids.size(), ids.size() == 1 ? "" : "s", lab.trash().string()),
+                 options.yes))
+    throw Error(ErrorKind::usage, "rm", "nothing was removed");
+  const Change change = change_each(ids, lab, [&](const std::string& id, store::Claims& claims) {
+    store::move_to_trash(lab, id, claims);
+    return "";
+  });
+  index.rebuild_runs(ids);
+  report(change, "removed", context.json);
+  if (!context.json && !change.changed.empty())
+    fmt::print("  they are in {}; `mv` brings one back to runs/ID\n", lab.trash().string());
+  return 0;
+}
+
+using Action = int (*)(const ChangeOptions&, const Context&);
+
+std::shared_ptr<ChangeOptions> add_change(CLI::App& app, Context& context, Action action) {
+  auto options = std::make_shared<ChangeOptions>();
+  options->runs.add(app);
+  app.callback([options, &context, action] {
+    context.action = [options, &context, action] { return action(*options, context); };
+  });
+  return options;
 }
 
 }  // namespace
 
 void add_retry(CLI::App& app, Context& context) {
-  auto options = std::make_shared<ChangeOptions>();
-  add_inputs(app, *options);
-  app.callback([options, &context] {
-    context.action = [options, &context] { return change_runs(*options, context, "runnable", make_runnable); };
-  });
-  add_examples(app, "  mneme retry 3f2a\n  mneme retry state=failed mixer=mamba\n  mneme retry --study demo");
+  const auto options = add_change(app, context, retry);
+  app.add_flag("--done", options->done, "also runs with a result: it goes to the lab's trash, and they start again");
+  app.add_flag("--yes", options->yes, "with --done: do not ask");
+  add_examples(app,
+               "  mneme retry 3f2a\n  mneme retry state=failed mixer=mamba\n  mneme retry --study demo\n"
+               "  mneme retry --done 3f2a");
 }
 
 void add_cancel(CLI::App& app, Context& context) {
-  auto options = std::make_shared<ChangeOptions>();
-  add_inputs(app, *options);
-  app.callback([options, &context] {
-    context.action = [options, &context] { return change_runs(*options, context, "cancelled", cancel_run); };
-  });
+  add_change(app, context, cancel);
   add_examples(app, "  mneme cancel 3f2a\n  mneme cancel 'lr>1e-2' state=running\n  mneme cancel --study demo");
+}
+
+void add_rm(CLI::App& app, Context& context) {
+  const auto options = add_change(app, context, remove_runs);
+  app.add_flag("--yes", options->yes, "do not ask");
+  add_examples(app, "  mneme rm 3f2a\n  mneme rm state=failed --yes\n  mneme rm --study demo mixer=rnn");
 }
 
 }  // namespace mneme::cli

@@ -11,6 +11,7 @@
 #include "report/pages/run_label.h"
 #include "report/pages/table.h"
 #include "report/stats/format.h"
+#include "store/run_code.h"
 
 namespace mneme::cli {
 namespace {
@@ -91,10 +92,14 @@ void print_tests(const Json& values, const Terminal& terminal) {
 }
 
 Json document(const store::RunRecord& record, const store::RunDirectory& directory, const std::vector<Json>& metrics) {
+  Json codes = Json::array();
+  for (const CodeIdentity& code : store::codes_of(directory))
+    codes.push_back({{"mneme", code.version}, {"code", code.build}});
   return {{"id", record.id},
           {"state", store::run_state_name(record.state)},
           {"reason", record.reason},
           {"directory", directory.path().string()},
+          {"code", codes},
           {"config", parse_json(record.config, "config")},
           {"summary", record.summary.empty() ? Json() : parse_json(record.summary, "summary")},
           {"metrics", metrics}};
@@ -119,6 +124,9 @@ int show_run(const std::string& prefix, const Context& context) {
   fmt::print("  {} steps, validation {}, test {}, {}\n  {}\n", grouped(record.steps),
              report::percent(record.validation_accuracy), report::percent(record.test_accuracy),
              duration(record.seconds), directory.path().string());
+  for (const CodeIdentity& code : store::codes_of(directory))
+    fmt::print("  made by {}{}\n", describe(code),
+               compare_code(code, this_code()) == CodeMatch::other ? ", other code than this program" : "");
   print_curves(metrics, static_cast<std::size_t>(std::clamp(terminal.columns, 40, 100)));
   fmt::print("\n");
   const Json config = parse_json(record.config, "config");

@@ -95,6 +95,7 @@ void add_sweep(CLI::App& app, Context& context) {
       ->type_name("TIME");
   app.add_option("--save", options->save, "add results (JSON lines) to this directory, each as its run ends")
       ->type_name("DIR");
+  options->limits.code.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return sweep(*options, context); }; });
   add_examples(app,
                "  mneme sweep demo\n  mneme sweep studies/my-study.toml --scale laptop --jobs 2\n  mneme sweep demo "

@@ -13,6 +13,7 @@ namespace {
 struct TrainOptions {
   std::vector<std::string> arguments;
   bool print_config = false;
+  TrainLimits limits;
 };
 
 config::RunConfig read_run(const std::vector<std::string>& arguments) {
@@ -45,7 +46,7 @@ int train(const TrainOptions& options, const Context& context) {
   const std::vector<config::RunConfig> runs{read_run(options.arguments)};
   tell_warnings(runs);
   if (options.print_config) return print_config(runs[0], context);
-  const run::ExecutionResult result = train_runs(runs, context, 1, report::RunLabels());
+  const run::ExecutionResult result = train_runs(runs, context, 1, report::RunLabels(), options.limits);
   if (!result.stopped.empty()) print_note("stopped: " + result.stopped);
   if (context.json)
     print_json(result_json(runs[0], result.runs[0], context.lab()));
@@ -61,6 +62,7 @@ void add_train(CLI::App& app, Context& context) {
   app.add_option("input", options->arguments, "a TOML file, and assignments a.b=value laid over it")
       ->type_name("[FILE] [a.b=value ...]");
   app.add_flag("--print-config", options->print_config, "print the complete configuration and its id; train nothing");
+  options->limits.code.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return train(*options, context); }; });
   add_examples(app,
                "  mneme train task.name=mqar task.length=64 model.mixer=attention train.lr=1e-3\n"

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <set>
 
+#include "core/code_identity.h"
 #include "report/pages/tables_runs.h"
 
 namespace mneme::report {
@@ -56,7 +57,7 @@ std::vector<ReportSection> sections_of(const std::vector<ResultRow>& rows, const
 }
 
 std::string page_footer() {
-  return fmt::format("Mneme {}, {:%Y-%m-%d %H:%M} UTC", MNEME_VERSION, fmt::gmtime(std::time(nullptr)));
+  return fmt::format("Mneme {}, {:%Y-%m-%d %H:%M} UTC", describe(this_code()), fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace mneme::report

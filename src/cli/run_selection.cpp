@@ -1,0 +1,51 @@
+#include "cli/run_selection.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "report/pages/study_files.h"
+
+namespace mneme::cli {
+namespace {
+
+bool is_filter(const std::string& argument) { return argument.find_first_of("=<>") != argument.npos; }
+
+}  // namespace
+
+void RunSelection::add(CLI::App& app, const std::string& without) {
+  app.add_option("runs", arguments, "the first digits of ids; or filters, as for `mneme runs`" + without)
+      ->type_name("RUN ... | KEY=VALUE ...");
+  app.add_option("--study", study, "runs of this study only; with no filter, all of them")->type_name("STUDY");
+  app.add_option("--scale", scale, "the study's scale")->type_name("NAME");
+}
+
+void RunSelection::require_some() const {
+  if (empty())
+    throw Error(ErrorKind::usage, "", "got no run, expected some: the first digits of an id, KEY=VALUE, or --study");
+}
+
+std::vector<config::RunConfig> RunSelection::planned() const {
+  if (study.empty()) return {};
+  return report::open_study(study, {scale, {}}).runs;
+}
+
+std::vector<std::string> RunSelection::ids(store::Index& index) const {
+  std::vector<std::string> named, filters;
+  for (const std::string& argument : arguments) (is_filter(argument) ? filters : named).push_back(argument);
+  std::set<std::string> chosen;
+  for (const std::string& id : find_run_ids(index, named)) chosen.insert(id);
+  if (study.empty()) {
+    for (const std::string& id : find_run_ids(index, filters)) chosen.insert(id);
+    return {chosen.begin(), chosen.end()};
+  }
+  std::set<std::string> fitting;
+  if (!filters.empty())
+    for (const std::string& id : find_run_ids(index, filters)) fitting.insert(id);
+  for (const config::RunConfig& run : planned())
+    if (filters.empty() ? index.find(run.id).has_value() : fitting.contains(run.id)) chosen.insert(run.id);
+  return {chosen.begin(), chosen.end()};
+}
+
+}  // namespace mneme::cli

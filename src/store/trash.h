@@ -1,0 +1,15 @@
+// Runs that a person has removed: kept in the lab's trash/ until somebody deletes them there.
+#pragma once
+
+#include <string_view>
+
+#include "store/claims.h"
+#include "store/lab.h"
+
+namespace mneme::store {
+
+// Moves the run's directory to trash/ID.TIME and returns where that is. Throws Error(io) if a worker has the run, or
+// the disk refuses. The run is new again for whoever wants it next.
+Path move_to_trash(const Lab& lab, std::string_view id, Claims& claims);
+
+}  // namespace mneme::store
