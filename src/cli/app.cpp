@@ -82,7 +82,7 @@ void check_command_name(const std::vector<std::string>& arguments) {
   for (const Command& command : command_list()) names.push_back(command.name);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument == "--lab" || argument == "--claims") ++i;
+    if (argument == "--lab" || argument == "--leases" || argument == "--claims") ++i;
     if (argument.starts_with("-")) continue;
     if (std::find(names.begin(), names.end(), argument) == names.end())
       throw Error(ErrorKind::usage, "", fmt::format("unknown command '{}'{}", argument, suggestion(argument, names)));

@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
+#include "cli/old_names.h"
 #include "cli/run_filters.h"
 #include "cli/terminal/terminal.h"
 #include "core/error.h"
@@ -41,12 +43,20 @@ const std::vector<Command>& command_list() {
   return list;
 }
 
+store::Lab Context::lab() const {
+  store::Lab lab = store::choose_lab(lab_option, leases_option);
+  if (!std::exchange(old_names_noted, true))
+    for (const std::string& note : notes_on_old_names(lab, leases_option)) print_note(note);
+  return lab;
+}
+
 void add_common_options(CLI::App& app, Context& context) {
   app.add_option("--lab", context.lab_option, "the lab's directory (default: MNEME_LAB, else ./lab)")->type_name("DIR");
-  app.add_option("--claims", context.claims_option,
-                 "a database in which several machines with one lab see who trains what: postgresql://HOST/DATABASE "
-                 "(default: MNEME_CLAIMS, else a file in the lab)")
+  app.add_option("--leases", context.leases_option,
+                 "PostgreSQL URL for run leases when several machines share a lab (default: MNEME_LEASES, else a file "
+                 "in the lab)")
       ->type_name("URL");
+  add_old_options(app, context);
   app.add_flag("--json", context.json, "one JSON document on standard output");
 }
 

@@ -20,11 +20,13 @@ class App;
 namespace mneme::cli {
 
 struct Context {
-  std::string lab_option, claims_option;
+  std::string lab_option, leases_option;
   bool json = false;
+  mutable bool old_names_noted = false;
   std::function<int()> action;  // what the chosen command does; returns the exit code
 
-  store::Lab lab() const { return store::choose_lab(lab_option, claims_option); }
+  // Notes old names in use (old_names.h) on standard error, once.
+  store::Lab lab() const;
 };
 
 struct Command {
@@ -35,7 +37,7 @@ struct Command {
 
 const std::vector<Command>& command_list();
 
-// Adds --lab, --claims and --json.
+// Adds --lab, --leases and --json.
 void add_common_options(CLI::App& app, Context& context);
 // Shown under the options in --help.
 void add_examples(CLI::App& app, std::string_view examples);

@@ -9,6 +9,7 @@
 #include "cli/confirm.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "store/lease_holder.h"
 #include "store/run_code.h"
 #include "store/trash.h"
 
@@ -32,8 +33,8 @@ void train_again(const store::OtherCode& found, const store::Lab& lab, bool yes)
                              lab.trash().string()),
                  yes))
     throw Error(ErrorKind::usage, "--same-code", "nothing was done");
-  const auto claims = store::open_claims(lab, {.holder = store::our_holder()});
-  for (const std::string& id : ids) store::move_to_trash(lab, id, *claims);
+  const auto leases = store::open_leases(lab, {.holder = store::our_holder()});
+  for (const std::string& id : ids) store::move_to_trash(lab, id, *leases);
   print_note(fmt::format("moved {} to {}", count_of(ids.size()), lab.trash().string()));
 }
 

@@ -9,6 +9,7 @@
 
 #include "run/out_of_memory.h"
 #include "run/worker.h"
+#include "store/lease_holder.h"
 
 namespace mneme::run {
 namespace {
@@ -68,7 +69,7 @@ void Execution::look_around() {
 void Execution::assign() {
   for (WorkerSlot& slot : slots_) {
     if (!may_start() || !slot.free()) continue;
-    if (!claim_for(slot)) break;
+    if (!lease_for(slot)) break;
     if (!slot.process) start_worker(slot);
     if (slot.ready) give(slot);
   }
@@ -80,7 +81,7 @@ void Execution::assign() {
   }
 }
 
-bool Execution::claim_for(WorkerSlot& slot) {
+bool Execution::lease_for(WorkerSlot& slot) {
   try {
     slot.run = queue_->next();
   } catch (const store::DatabaseError& error) {

@@ -1,6 +1,6 @@
 // One execution of a list of runs (local_executor.h): which worker has which run, and what becomes of them.
 //
-// execution.cpp is the loop: runs are claimed, given to workers and stopped. execution_events.cpp is what workers say
+// execution.cpp is the loop: runs are leased, given to workers and stopped. execution_events.cpp is what workers say
 // and how they die.
 #pragma once
 
@@ -36,7 +36,7 @@ class Execution {
   bool finished() const;
   void assign();
   void look_around();
-  bool claim_for(WorkerSlot& slot);
+  bool lease_for(WorkerSlot& slot);
   void start_worker(WorkerSlot& slot);
   void give(WorkerSlot& slot);
   void wait();
@@ -45,8 +45,8 @@ class Execution {
   void check_code(const Json& ready);
   void watch_over(WorkerSlot& slot);
   void handle_death(std::size_t slot, int exit_code);
-  void handle_failure(std::size_t slot, const ClaimedRun& run, ErrorKind kind, const std::string& reason, bool death);
-  void again(const ClaimedRun& claimed);
+  void handle_failure(std::size_t slot, const LeasedRun& run, ErrorKind kind, const std::string& reason, bool death);
+  void again(const LeasedRun& leased);
   void start_over(WorkerSlot& slot);
   void settle(int slot, std::size_t run, store::RunState state, bool elsewhere);
   void end(int slot, std::size_t run, RunResult result);

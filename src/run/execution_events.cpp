@@ -76,7 +76,7 @@ void Execution::watch_over(WorkerSlot& slot) {
   }
   if (ours) return;
   // Somebody else has it now and our worker's writes are refused: no use in going on.
-  observer_.on_note(fmt::format("run {} was cancelled or claimed by another command", runs_[slot.run->run].id));
+  observer_.on_note(fmt::format("run {} was cancelled or leased by another command", runs_[slot.run->run].id));
   queue_->watch(slot.run->run);
   slot.run.reset();
   slot.leaving = true;
@@ -94,11 +94,11 @@ void Execution::handle(std::size_t number, const Json& event) {
     return;
   }
   if (!slot.run) return;
-  const ClaimedRun claimed = *slot.run;
-  const config::RunConfig& run = runs_[claimed.run];
+  const LeasedRun leased = *slot.run;
+  const config::RunConfig& run = runs_[leased.run];
   if (kind == "started") {
     slot.begun = true;
-    update_index(claimed.run);
+    update_index(leased.run);
     observer_.on_start(static_cast<int>(number), run, event.value("step", std::int64_t{0}));
   } else if (kind == "progress") {
     observer_.on_progress(
@@ -113,16 +113,16 @@ void Execution::handle(std::size_t number, const Json& event) {
   } else if (kind == "lost") {
     slot.run.reset();
     observer_.on_note(fmt::format("run {}: {}", run.id, event.value("message", "")));
-    queue_->watch(claimed.run);
+    queue_->watch(leased.run);
   } else if (kind == "removed") {
     start_over(slot);
   } else if (kind == "done") {
     slot.run.reset();
-    queue_->release(claimed);
-    settle(static_cast<int>(number), claimed.run, queue_->state_of(claimed.run), false);
+    queue_->release(leased);
+    settle(static_cast<int>(number), leased.run, queue_->state_of(leased.run), false);
   } else if (kind == "failed") {
     slot.run.reset();
-    handle_failure(number, claimed, static_cast<ErrorKind>(event.value("kind", 1)),
+    handle_failure(number, leased, static_cast<ErrorKind>(event.value("kind", 1)),
                    event.value("message", "no reason given"), false);
   }
 }
@@ -175,21 +175,21 @@ void Execution::handle_death(std::size_t number, int exit_code) {
   handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
 }
 
-void Execution::handle_failure(std::size_t slot, const ClaimedRun& claimed, ErrorKind kind, const std::string& reason,
+void Execution::handle_failure(std::size_t slot, const LeasedRun& leased, ErrorKind kind, const std::string& reason,
                                bool death) {
-  const std::size_t run = claimed.run;
+  const std::size_t run = leased.run;
   const bool set_aside = death && failures_[run] >= options_.attempts;
   if (reason.find(std::strerror(ENOSPC)) != reason.npos) {
     result_.stopped = fmt::format("{} (run {})", reason, runs_[run].id);
   } else if (!is_final(kind, reason) && ++failures_[run] < options_.attempts && !stopping_) {
     observer_.on_note(fmt::format("run {} failed and is tried again: {}", runs_[run].id, reason));
-    return again(claimed);
+    return again(leased);
   }
   if (const std::string trouble =
-          record_ending(directory(run), runs_[run].id, claimed.attempt, {.reason = reason, .set_aside = set_aside});
+          record_ending(directory(run), runs_[run].id, leased.attempt, {.reason = reason, .set_aside = set_aside});
       !trouble.empty())
     observer_.on_note(fmt::format("run {}: its failure could not be written down: {}", runs_[run].id, trouble));
-  queue_->release(claimed);
+  queue_->release(leased);
   end(static_cast<int>(slot), run, {.state = store::RunState::failed, .reason = reason, .kind = kind, .summary = {}});
 }
 
@@ -199,12 +199,12 @@ void Execution::start_over(WorkerSlot& slot) {
   slot.run.reset();
 }
 
-void Execution::again(const ClaimedRun& claimed) {
+void Execution::again(const LeasedRun& leased) {
   // It counts when it is started again.
-  counted_[claimed.run] = false;
+  counted_[leased.run] = false;
   --started_;
   if (result_.limit == kMaxRuns) result_.limit.clear();
-  queue_->put_back(claimed);
+  queue_->put_back(leased);
 }
 
 // The run has a summary.

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "store/claims.h"
+#include "store/lease_holder.h"
 #include "store/run_writer.h"
 
 namespace mneme::run {

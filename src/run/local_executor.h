@@ -72,10 +72,10 @@ struct ExecutionResult {
 
 // Runs what is missing, the longest first, so that workers end together. A run that has ended is left alone (also a
 // cancelled one, and one that was set aside), an interrupted one goes on, one that failed earlier is tried again.
-// Each run is claimed before it is trained (store/claims.h): several commands on one lab share the work, and a run
+// Each run is leased before it is trained (store/leases.h): several commands on one lab share the work, and a run
 // that another one trains is waited for.
 // A worker that dies fails its run and is replaced. Trouble with the index is a note, once; `index` may be
-// null. Throws Error(io) if workers cannot be started at all, or claims not be written.
+// null. Throws Error(io) if workers cannot be started at all, or leases not be written.
 ExecutionResult execute(std::span<const config::RunConfig> runs, const store::Lab& lab, store::Index* index,
                         const ExecutorOptions& options, ExecutionObserver& observer);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "store/lease_holder.h"
+
 namespace mneme::run {
 namespace {
 
@@ -37,7 +39,7 @@ RunQueue::RunQueue(std::span<const config::RunConfig> runs, const store::Lab& la
       lab_(lab),
       lease_(lease),
       listener_(std::move(listener)),
-      claims_(store::open_claims(lab, {.holder = store::our_holder(), .lease = lease})) {
+      leases_(store::open_leases(lab, {.holder = store::our_holder(), .seconds = lease})) {
   std::vector<std::size_t> missing;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     const store::RunState state = state_of(run);
@@ -60,17 +62,17 @@ store::RunState RunQueue::state_of(std::size_t run) const {
   }
 }
 
-std::optional<ClaimedRun> RunQueue::next() {
+std::optional<LeasedRun> RunQueue::next() {
   if (!elsewhere_.empty() && Clock::now() - last_look_ > kLookPeriod) look_elsewhere();
   while (!waiting_.empty()) {
     const std::size_t run = waiting_.front();
     waiting_.pop_front();
-    if (const auto claimed = claim(run)) return claimed;
+    if (const auto leased = acquire(run)) return leased;
   }
   return std::nullopt;
 }
 
-std::optional<ClaimedRun> RunQueue::claim(std::size_t run) {
+std::optional<LeasedRun> RunQueue::acquire(std::size_t run) {
   const store::RunDirectory directory = lab_.run(runs_[run].id);
   store::RunState state = state_of(run);
   if (state == store::RunState::running) {
@@ -83,11 +85,11 @@ std::optional<ClaimedRun> RunQueue::claim(std::size_t run) {
     }
   }
   std::optional<std::int64_t> attempt;
-  if (!has_ended(state, directory)) attempt = claims_->claim(runs_[run].id, last_attempt(directory));
-  // It may have ended between the first look and the claim.
+  if (!has_ended(state, directory)) attempt = leases_->acquire(runs_[run].id, last_attempt(directory));
+  // It may have ended between the first look and the lease.
   if (attempt) state = state_of(run);
   if (has_ended(state, directory)) {
-    if (attempt) claims_->release(runs_[run].id, *attempt);
+    if (attempt) leases_->release(runs_[run].id, *attempt);
     listener_.ended(run, state);
     return std::nullopt;
   }
@@ -96,10 +98,10 @@ std::optional<ClaimedRun> RunQueue::claim(std::size_t run) {
     return std::nullopt;
   }
   if (state == store::RunState::running)
-    listener_.note(fmt::format("run {} is taken over from a worker that has not been heard of", runs_[run].id));
+    listener_.note(fmt::format("run {}: lease expired; taking over from an unresponsive worker", runs_[run].id));
   seen_running_.erase(run);
   renewed_[run] = Clock::now();
-  return ClaimedRun{run, *attempt};
+  return LeasedRun{run, *attempt};
 }
 
 void RunQueue::look_elsewhere() {
@@ -108,37 +110,38 @@ void RunQueue::look_elsewhere() {
   elsewhere_.clear();
 }
 
-bool RunQueue::keep(const ClaimedRun& claimed) {
-  auto& renewed = renewed_[claimed.run];
+bool RunQueue::keep(const LeasedRun& leased) {
+  auto& renewed = renewed_[leased.run];
   if (Clock::now() - renewed < std::chrono::duration<double>(lease_ / kRenewals)) return true;
   renewed = Clock::now();
   try {
-    return claims_->renew(runs_[claimed.run].id, claimed.attempt);
+    return leases_->renew(runs_[leased.run].id, leased.attempt);
   } catch (const store::DatabaseError&) {
     // Not renewed is not lost; the next time is soon enough.
     return true;
   }
 }
 
-bool RunQueue::still_ours(const ClaimedRun& claimed) const {
-  return last_attempt(lab_.run(runs_[claimed.run].id)) <= claimed.attempt;
+bool RunQueue::still_ours(const LeasedRun& leased) const {
+  return last_attempt(lab_.run(runs_[leased.run].id)) <= leased.attempt;
 }
 
-bool RunQueue::removed(const ClaimedRun& claimed) const {
-  return !std::filesystem::exists(lab_.run(runs_[claimed.run].id).path());
+bool RunQueue::removed(const LeasedRun& leased) const {
+  return !std::filesystem::exists(lab_.run(runs_[leased.run].id).path());
 }
 
-void RunQueue::release(const ClaimedRun& claimed) {
+void RunQueue::release(const LeasedRun& leased) {
   try {
-    claims_->release(runs_[claimed.run].id, claimed.attempt);
+    leases_->release(runs_[leased.run].id, leased.attempt);
   } catch (const store::DatabaseError& error) {
-    listener_.note(fmt::format("run {}: its claim ends with its lease ({})", runs_[claimed.run].id, error.what()));
+    listener_.note(
+        fmt::format("run {}: could not release its lease, which will expire ({})", runs_[leased.run].id, error.what()));
   }
 }
 
-void RunQueue::put_back(const ClaimedRun& claimed) {
-  release(claimed);
-  waiting_.push_front(claimed.run);
+void RunQueue::put_back(const LeasedRun& leased) {
+  release(leased);
+  waiting_.push_front(leased.run);
 }
 
 void RunQueue::watch(std::size_t run) { elsewhere_.push_back(run); }

@@ -1,4 +1,4 @@
-// The runs that are still to be carried out, and the claims on them.
+// The runs that are still to be carried out, and the leases on them.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "config/run_config.h"
-#include "store/claims.h"
 #include "store/lab.h"
+#include "store/leases.h"
 
 namespace mneme::run {
 
-struct ClaimedRun {
+struct LeasedRun {
   std::size_t run = 0;  // number in the list
   std::int64_t attempt = 0;
 };
@@ -33,21 +33,21 @@ class RunQueue {
   // `lease` in seconds. Sorts every run in: ended ones are told, the others wait, the longest first.
   RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, Listener listener);
 
-  // Claims the next run that nobody else has; nothing if there is none now. Throws DatabaseError.
-  std::optional<ClaimedRun> next();
+  // Acquires the lease of the next free run; nothing if there is none now. Throws DatabaseError.
+  std::optional<LeasedRun> next();
   // True if no run is waiting, here or for somebody else to end it.
   bool empty() const { return waiting_.empty() && elsewhere_.empty(); }
   bool only_elsewhere() const { return waiting_.empty() && !elsewhere_.empty(); }
 
-  // Extends the lease if that is due; false if the claim is lost.
-  bool keep(const ClaimedRun& claimed);
+  // Extends the lease if that is due; false if it is lost.
+  bool keep(const LeasedRun& leased);
   // False if the run's directory belongs to a newer attempt.
-  bool still_ours(const ClaimedRun& claimed) const;
+  bool still_ours(const LeasedRun& leased) const;
   // True if the directory of a run that was begun is gone: somebody deleted it.
-  bool removed(const ClaimedRun& claimed) const;
-  void release(const ClaimedRun& claimed);
+  bool removed(const LeasedRun& leased) const;
+  void release(const LeasedRun& leased);
   // Given back, to be tried again before the others.
-  void put_back(const ClaimedRun& claimed);
+  void put_back(const LeasedRun& leased);
   // Somebody else has it: wait for them.
   void watch(std::size_t run);
 
@@ -56,14 +56,14 @@ class RunQueue {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::optional<ClaimedRun> claim(std::size_t run);
+  std::optional<LeasedRun> acquire(std::size_t run);
   void look_elsewhere();
 
   std::span<const config::RunConfig> runs_;
   const store::Lab& lab_;
   double lease_;
   Listener listener_;
-  std::unique_ptr<store::Claims> claims_;
+  std::unique_ptr<store::Leases> leases_;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> elsewhere_;
   std::map<std::size_t, Clock::time_point> renewed_, seen_running_;

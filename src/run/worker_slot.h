@@ -19,7 +19,7 @@ struct WorkerSlot {
   bool leaving = false;                      // it gets no more runs
   bool silent = false;                       // killed because it said nothing for a whole lease
   bool begun = false;                        // it has made the run's directory its own
-  std::optional<ClaimedRun> run;             // what it works on, or will when it is ready
+  std::optional<LeasedRun> run;              // what it works on, or will when it is ready
   Clock::time_point heard = Clock::now();    // from it, last
   Clock::time_point checked = Clock::now();  // that the run is still ours
   std::int64_t kernel_kills = 0;             // of the machine for lack of memory, when the process started

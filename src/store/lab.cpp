@@ -23,6 +23,11 @@ std::string given_or(std::string_view given, const char* variable, const char* o
 
 }  // namespace
 
+Path Lab::new_or_old(const char* name, const char* old) const {
+  std::error_code ignored;
+  return fs::exists(root_ / old, ignored) && !fs::exists(root_ / name, ignored) ? root_ / old : root_ / name;
+}
+
 void Lab::create() const {
   for (const Path& path : {root_, runs(), studies(), reports()}) {
     require_no_file(path);
@@ -38,12 +43,13 @@ void Lab::require() const {
   std::error_code ignored;
   if (!fs::is_directory(runs(), ignored))
     throw Error(ErrorKind::data, root_.string(),
-                "is not a lab, expected a directory with runs/ in it; `mneme demo` or `mneme train` makes one, "
-                "--lab and MNEME_LAB choose another");
+                "is not a lab, expected a directory with runs/ in it; `mneme demo` or `mneme train` makes one, --lab "
+                "and MNEME_LAB choose another");
 }
 
-Lab choose_lab(std::string_view given, std::string_view claims_address) {
-  return Lab(given_or(given, "MNEME_LAB", "lab"), given_or(claims_address, "MNEME_CLAIMS", ""));
+Lab choose_lab(std::string_view given, std::string_view leases_address) {
+  const std::string old_address = given_or("", "MNEME_CLAIMS", "");
+  return Lab(given_or(given, "MNEME_LAB", "lab"), given_or(leases_address, "MNEME_LEASES", old_address.c_str()));
 }
 
 }  // namespace mneme::store

@@ -10,16 +10,21 @@ namespace mneme::store {
 
 class Lab {
  public:
-  // `claims_address`: "" for claims in a file of the lab, else the URL of the database they are in.
-  explicit Lab(Path root, std::string claims_address = "")
-      : root_(std::move(root)), claims_address_(std::move(claims_address)) {}
+  // What these files were called up to version 0.1. A lab that has them goes on using them for one release, so that
+  // commands of both versions see each other's leases.
+  static constexpr const char* kOldLeases = "claims.db";
+  static constexpr const char* kOldLeasesId = "claims.id";
+
+  // `leases_address`: "" for leases in a file of the lab, else the URL of the database they are in.
+  explicit Lab(Path root, std::string leases_address = "")
+      : root_(std::move(root)), leases_address_(std::move(leases_address)) {}
 
   const Path& root() const { return root_; }
   Path runs() const { return root_ / "runs"; }
   Path index() const { return root_ / "index.db"; }
-  Path claims() const { return root_ / "claims.db"; }
-  Path claims_id() const { return root_ / "claims.id"; }
-  const std::string& claims_address() const { return claims_address_; }
+  Path leases() const { return new_or_old("leases.db", kOldLeases); }
+  Path leases_id() const { return new_or_old("leases.id", kOldLeasesId); }
+  const std::string& leases_address() const { return leases_address_; }
   Path studies() const { return root_ / "studies"; }
   Path reports() const { return root_ / "reports"; }
   Path trash() const { return root_ / "trash"; }  // made when something is removed (trash.h)
@@ -31,12 +36,14 @@ class Lab {
   void require() const;
 
  private:
+  Path new_or_old(const char* name, const char* old) const;
+
   Path root_;
-  std::string claims_address_;
+  std::string leases_address_;
 };
 
-// The lab that a command works in: what was given, else MNEME_LAB, else ./lab; its claims where they were said to
-// be, else where MNEME_CLAIMS says, else in the lab.
-Lab choose_lab(std::string_view given, std::string_view claims_address = "");
+// The lab that a command works in: `given`, else MNEME_LAB, else ./lab. Its leases are at `leases_address`, else at
+// MNEME_LEASES (for one more release: else at MNEME_CLAIMS), else in the lab.
+Lab choose_lab(std::string_view given, std::string_view leases_address = "");
 
 }  // namespace mneme::store

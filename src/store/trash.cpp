@@ -20,7 +20,7 @@ Path free_place(const Lab& lab, std::string_view id) {
 
 }  // namespace
 
-Path move_to_trash(const Lab& lab, std::string_view id, Claims& claims) {
+Path move_to_trash(const Lab& lab, std::string_view id, Leases& leases) {
   const RunDirectory directory = lab.run(id);
   std::int64_t floor = 0;
   try {
@@ -31,7 +31,7 @@ Path move_to_trash(const Lab& lab, std::string_view id, Claims& claims) {
     // A damaged run is one that people want to be rid of.
     if (error.kind() != ErrorKind::data) throw;
   }
-  const auto attempt = claims.claim(id, floor);
+  const auto attempt = leases.acquire(id, floor);
   if (!attempt)
     throw Error(ErrorKind::io, directory.path().string(), "is being trained, expected a run that nobody trains");
   const Path place = free_place(lab, id);
@@ -41,10 +41,10 @@ Path move_to_trash(const Lab& lab, std::string_view id, Claims& claims) {
     file_system().sync_directory(lab.trash());
     file_system().sync_directory(lab.runs());
   } catch (...) {
-    claims.release(id, *attempt);
+    leases.release(id, *attempt);
     throw;
   }
-  claims.release(id, *attempt);
+  leases.release(id, *attempt);
   return place;
 }
 

@@ -3,13 +3,13 @@
 
 #include <string_view>
 
-#include "store/claims.h"
 #include "store/lab.h"
+#include "store/leases.h"
 
 namespace mneme::store {
 
 // Moves the run's directory to trash/ID.TIME and returns where that is. Throws Error(io) if a worker has the run, or
 // the disk refuses. The run is new again for whoever wants it next.
-Path move_to_trash(const Lab& lab, std::string_view id, Claims& claims);
+Path move_to_trash(const Lab& lab, std::string_view id, Leases& leases);
 
 }  // namespace mneme::store

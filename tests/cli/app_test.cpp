@@ -39,7 +39,7 @@ TEST_F(App, EveryCommandHasHelpWithAnExample) {
     EXPECT_THAT(result.out, HasSubstr(std::string("Examples:\n  mneme ") + command.name));
     EXPECT_THAT(result.out, HasSubstr("--json"));
     EXPECT_THAT(result.out, HasSubstr("--lab"));
-    EXPECT_THAT(result.out, HasSubstr("--claims"));
+    EXPECT_THAT(result.out, HasSubstr("--leases"));
   }
   EXPECT_EQ(mneme({"--version"}).out, "mneme " + describe(this_code()) + "\n");
 }
@@ -133,11 +133,11 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
 TEST_F(App, APasswordIsNeverPrinted) {
   const std::string address = "postgresql://user:secret@127.0.0.1:1/db";
   for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"status", "--claims", address},
-                                             {"status", "--claims=postgresql://user:sec/ret@127.0.0.1:1/db"},
-                                             {"sweep", "demo", "--scale", "smoke", "--claims", address},
-                                             {"--claims", address, "cancel", "--study", "demo"},
-                                             {"--claim", address, "status"},
+       std::vector<std::vector<std::string>>{{"status", "--leases", address},
+                                             {"status", "--leases=postgresql://user:sec/ret@127.0.0.1:1/db"},
+                                             {"sweep", "demo", "--scale", "smoke", "--leases", address},
+                                             {"--leases", address, "cancel", "--study", "demo"},
+                                             {"--lease", address, "status"},
                                              {address},
                                              {"runs", address},
                                              {"sweep", address}}) {
@@ -148,6 +148,27 @@ TEST_F(App, APasswordIsNeverPrinted) {
       EXPECT_THAT(result.out + result.err, Not(AnyOf(HasSubstr("secret"), HasSubstr("sec/ret"))));
     }
   }
+}
+
+TEST_F(App, OldNamesOfLeasesWorkWithANote) {
+  const std::string address = "postgresql://127.0.0.1:1/db";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"status", "--claims", address}, {"--claims", address, "status"}}) {
+    const ProcessResult option = mneme(arguments);
+    EXPECT_EQ(option.exit_code, 4) << "it asks the server";
+    EXPECT_THAT(option.err, HasSubstr("mneme: note: --claims is now called --leases"));
+  }
+  EXPECT_THAT(mneme({"status", "--help"}).out, Not(HasSubstr("--claims")));
+  const ProcessResult variable = run_process(
+      {"env", "MNEME_CLAIMS=" + address, binary_directory() + "/mneme", "status", "--lab", sample.lab.root().string()});
+  EXPECT_EQ(variable.exit_code, 4);
+  EXPECT_THAT(variable.err, HasSubstr("mneme: note: MNEME_CLAIMS is now called MNEME_LEASES"));
+
+  write_file_atomically(sample.lab.root() / "claims.db", "");
+  const ProcessResult file = mneme({"status"});
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_THAT(file.err, HasSubstr("claims.db is now called leases.db"));
+  EXPECT_THAT(mneme({"status", "--json"}).out, Not(HasSubstr("note")));
 }
 
 TEST_F(App, AMissingWorkerIsNamed) {

@@ -123,11 +123,11 @@ TEST_F(Sweeps, TwoCommandsShareTheWork) {
 TEST_F(Sweeps, TwoCommandsShareTheWorkThroughADatabase) {
   testing::PostgresServer server;
   MNEME_NEEDS_POSTGRES(server);
-  expect_shared_work(arguments(sample.lab, {"--jobs", "1", "train.steps=1500", "--claims", server.address()}));
-  EXPECT_FALSE(std::filesystem::exists(sample.lab.claims()));
+  expect_shared_work(arguments(sample.lab, {"--jobs", "1", "train.steps=1500", "--leases", server.address()}));
+  EXPECT_FALSE(std::filesystem::exists(sample.lab.leases()));
   const ProcessResult without = run_process(arguments(sample.lab));
-  EXPECT_EQ(without.exit_code, 2) << "it would not see the others' claims";
-  EXPECT_THAT(without.err, HasSubstr("MNEME_CLAIMS"));
+  EXPECT_EQ(without.exit_code, 2) << "it would not see the others' leases";
+  EXPECT_THAT(without.err, HasSubstr("MNEME_LEASES"));
 }
 
 // Kills the command, or one of its workers, at random instants until a sweep ends by itself.
@@ -240,7 +240,7 @@ TEST_F(Sweeps, AStoppedSweepCountsWhatTheOtherOneEnded) {
   EXPECT_EQ(states, (std::multiset<std::string>{"done", "interrupted"})) << out;
 }
 
-TEST_F(Sweeps, AFullDiskStopsClaimingAndLosesNothing) {
+TEST_F(Sweeps, AFullDiskStopsLeasingAndLosesNothing) {
   if (run_process({"unshare", "-Urm", "true"}).exit_code != 0)
     GTEST_SKIP() << "no user namespaces here: cannot make a small disk";
   const Path disk = sample.directory / "disk";

@@ -8,7 +8,7 @@
 
 #include "run/executor_testing.h"
 #include "run/failure_record.h"
-#include "store/claims.h"
+#include "store/leases.h"
 
 namespace mneme::run {
 namespace {
@@ -103,10 +103,10 @@ TEST_F(LocalExecutor, ACancelledRunEndsAndStaysSo) {
   const auto runs = seeds(2, "train.steps=1000000");
   const auto cancel = [&](const config::RunConfig& started) {
     const store::RunDirectory directory = sample.lab.run(started.id);
-    const auto claims = store::open_claims(sample.lab, {.holder = "somebody"});
-    const std::int64_t attempt = claims->seize(started.id, directory.attempt().number);
+    const auto leases = store::open_leases(sample.lab, {.holder = "somebody"});
+    const std::int64_t attempt = leases->seize(started.id, directory.attempt().number);
     EXPECT_EQ(record_ending(directory, started.id, attempt, {.outcome = "cancelled", .reason = "test"}), "");
-    claims->release(started.id, attempt);
+    leases->release(started.id, attempt);
   };
   watcher.during = [&](const config::RunConfig& running, const RunProgress&) {
     if (sample.lab.run(running.id).state() == store::RunState::running) cancel(running);

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/claims.h"
 #include "store/index.h"
+#include "store/leases.h"
 #include "store/sample_lab.h"
 #include "support/faulty_sqlite.h"
 
@@ -64,20 +64,20 @@ TEST(IndexFaults, EveryOperationOfACommitFailsOnce) {
   std::printf("%d faults placed\n", points);
 }
 
-TEST(IndexFaults, AClaimThatCouldNotBeWrittenIsNoClaim) {
+TEST(IndexFaults, ALeaseThatCouldNotBeWrittenIsNoLease) {
   for (int call = 0; call < 12; ++call) {
     const SampleLab sample;
-    open_claims(sample.lab, {.holder = "a"})->claim("other", 0);
-    bool claimed = false;
+    open_leases(sample.lab, {.holder = "a"})->acquire("other", 0);
+    bool leased = false;
     {
       const FaultySqlite fault(SQLITE_IOERR_WRITE, call);
       try {
-        claimed = open_claims(sample.lab, {.holder = "a"})->claim("run", 0).has_value();
+        leased = open_leases(sample.lab, {.holder = "a"})->acquire("run", 0).has_value();
       } catch (const SqliteError&) {
       }
     }
-    const auto after = open_claims(sample.lab, {.holder = "b"})->claim("run", 0);
-    if (claimed) {
+    const auto after = open_leases(sample.lab, {.holder = "b"})->acquire("run", 0);
+    if (leased) {
       EXPECT_EQ(after, std::nullopt) << call;
     }
   }

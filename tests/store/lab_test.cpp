@@ -30,6 +30,27 @@ TEST(Lab, ChoosesTheGivenThenTheEnvironmentThenTheDefault) {
   EXPECT_EQ(choose_lab("").root(), "lab");
 }
 
+TEST(Lab, OldNamesOfLeasesWorkForOneRelease) {
+  ::setenv("MNEME_CLAIMS", "postgresql://old/db", 1);
+  EXPECT_EQ(choose_lab("").leases_address(), "postgresql://old/db");
+  EXPECT_EQ(choose_lab("", "postgresql://given/db").leases_address(), "postgresql://given/db");
+  ::setenv("MNEME_LEASES", "postgresql://new/db", 1);
+  EXPECT_EQ(choose_lab("").leases_address(), "postgresql://new/db");
+  ::unsetenv("MNEME_LEASES");
+  ::unsetenv("MNEME_CLAIMS");
+  EXPECT_EQ(choose_lab("").leases_address(), "");
+
+  const TemporaryDirectory directory;
+  const Lab lab(directory.path());
+  EXPECT_EQ(lab.leases().filename(), "leases.db");
+  write_file_atomically(directory / "claims.db", "");
+  write_file_atomically(directory / "claims.id", "name");
+  EXPECT_EQ(lab.leases().filename(), "claims.db");
+  EXPECT_EQ(lab.leases_id().filename(), "claims.id");
+  write_file_atomically(directory / "leases.db", "");
+  EXPECT_EQ(lab.leases().filename(), "leases.db") << "a lab that has both uses the new one";
+}
+
 TEST(Lab, CreateMakesTheDirectoriesAndRequireAcceptsThem) {
   const TemporaryDirectory directory;
   const Lab lab(directory / "deep/lab");

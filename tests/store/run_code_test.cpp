@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/lease_holder.h"
 #include "store/sample_lab.h"
 #include "store/trash.h"
 #include "support/expect_error.h"
@@ -46,23 +47,23 @@ TEST(RunCode, OfARunThatWentOnWithAnotherProgramIsBoth) {
 
 TEST(Trash, KeepsEveryRemovedGeneration) {
   const SampleLab sample;
-  const auto claims = open_claims(sample.lab, {.holder = our_holder()});
+  const auto leases = open_leases(sample.lab, {.holder = our_holder()});
   const std::string id = sample.add_done();
-  const Path first = move_to_trash(sample.lab, id, *claims);
+  const Path first = move_to_trash(sample.lab, id, *leases);
   sample.add_done();
-  const Path second = move_to_trash(sample.lab, id, *claims);
+  const Path second = move_to_trash(sample.lab, id, *leases);
   EXPECT_NE(first, second);
   for (const Path& place : {first, second}) EXPECT_TRUE(std::filesystem::exists(place / "summary.json")) << place;
   EXPECT_FALSE(std::filesystem::exists(sample.lab.run(id).path()));
-  EXPECT_TRUE(claims->live().empty());
+  EXPECT_TRUE(leases->live().empty());
 }
 
 TEST(Trash, RefusesARunThatIsTrained) {
   const SampleLab sample;
-  const auto claims = open_claims(sample.lab, {.holder = our_holder()});
+  const auto leases = open_leases(sample.lab, {.holder = our_holder()});
   const config::RunConfig run = testing::sample_run();
   const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
-  EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { move_to_trash(sample.lab, run.id, *claims); }),
+  EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { move_to_trash(sample.lab, run.id, *leases); }),
               ::testing::HasSubstr("is being trained"));
   EXPECT_TRUE(std::filesystem::exists(sample.lab.run(run.id).path()));
 }

@@ -8,7 +8,8 @@
 #include "cli/run_selection.h"
 #include "core/error.h"
 #include "run/failure_record.h"
-#include "store/claims.h"
+#include "store/lease_holder.h"
+#include "store/leases.h"
 #include "store/run_writer.h"
 #include "store/trash.h"
 
@@ -44,49 +45,49 @@ bool has_result(const store::RunDirectory& directory) {
   return state == store::RunState::done || state == store::RunState::diverged;
 }
 
-std::string make_runnable(const store::RunDirectory& directory, const std::string& id, store::Claims& claims) {
+std::string make_runnable(const store::RunDirectory& directory, const std::string& id, store::Leases& leases) {
   const store::RunState state = directory.state();
   if (state != store::RunState::failed && state != store::RunState::cancelled)
     return fmt::format("is {}, expected failed or cancelled{}", store::run_state_name(state),
                        has_result(directory) ? "; --done trains it again" : "");
-  const auto attempt = claims.claim(id, directory.attempt().number);
+  const auto attempt = leases.acquire(id, directory.attempt().number);
   if (!attempt) return "is being run";
   const store::RunWriter writer = store::RunWriter::speak_for(directory, *attempt, store::our_holder());
   writer.set_deaths(0);
   writer.remove_summary();
   writer.log(fmt::format("was {}; may be run again", store::run_state_name(state)));
-  claims.release(id, *attempt);
+  leases.release(id, *attempt);
   return "";
 }
 
 // Its files go to the trash; a new directory with the same configuration takes their place.
-std::string start_over(const store::Lab& lab, const std::string& id, store::Claims& claims) {
+std::string start_over(const store::Lab& lab, const std::string& id, store::Leases& leases) {
   const Json config = lab.run(id).config();
-  store::move_to_trash(lab, id, claims);
+  store::move_to_trash(lab, id, leases);
   lab.run(id).create(config);
   return "";
 }
 
-std::string cancel_run(const store::RunDirectory& directory, const std::string& id, store::Claims& claims) {
+std::string cancel_run(const store::RunDirectory& directory, const std::string& id, store::Leases& leases) {
   const store::RunState state = directory.state();
   if (has_result(directory) || state == store::RunState::cancelled)
     return fmt::format("is {} already", store::run_state_name(state));
   // A worker that has it is refused from here on, and its command finds it cancelled.
-  const std::int64_t attempt = claims.seize(id, directory.attempt().number);
+  const std::int64_t attempt = leases.seize(id, directory.attempt().number);
   const std::string trouble =
       run::record_ending(directory, id, attempt, {.outcome = "cancelled", .reason = "by `mneme cancel`"});
-  claims.release(id, attempt);
+  leases.release(id, attempt);
   return trouble;
 }
 
-// Carries out `action(lab, id, claims)` for each run; what it throws about one run does not stop the others.
+// Carries out `action(lab, id, leases)` for each run; what it throws about one run does not stop the others.
 template <typename Action>
 Change change_each(const std::vector<std::string>& ids, const store::Lab& lab, Action action) {
-  const auto claims = store::open_claims(lab, {.holder = store::our_holder()});
+  const auto leases = store::open_leases(lab, {.holder = store::our_holder()});
   Change change;
   for (const std::string& id : ids) {
     try {
-      change.add(id, action(id, *claims));
+      change.add(id, action(id, *leases));
     } catch (const Error& error) {
       change.add(id, error.what());
     }
@@ -106,9 +107,9 @@ int retry(const ChangeOptions& options, const Context& context) {
                                             results == 1 ? "" : "s", lab.trash().string()),
                                 options.yes))
     throw Error(ErrorKind::usage, "retry", "nothing was changed");
-  const Change change = change_each(ids, lab, [&](const std::string& id, store::Claims& claims) {
-    return options.done && has_result(lab.run(id)) ? start_over(lab, id, claims)
-                                                   : make_runnable(lab.run(id), id, claims);
+  const Change change = change_each(ids, lab, [&](const std::string& id, store::Leases& leases) {
+    return options.done && has_result(lab.run(id)) ? start_over(lab, id, leases)
+                                                   : make_runnable(lab.run(id), id, leases);
   });
   index.rebuild_runs(ids);
   report(change, "runnable", context.json);
@@ -126,7 +127,7 @@ int cancel(const ChangeOptions& options, const Context& context) {
   index.refresh();
   const std::vector<std::string> ids = options.runs.ids(index);
   const Change change = change_each(
-      ids, lab, [&](const std::string& id, store::Claims& claims) { return cancel_run(lab.run(id), id, claims); });
+      ids, lab, [&](const std::string& id, store::Leases& leases) { return cancel_run(lab.run(id), id, leases); });
   index.rebuild_runs(ids);
   report(change, "cancelled", context.json);
   return 0;
@@ -142,8 +143,8 @@ int remove_runs(const ChangeOptions& options, const Context& context) {
       !confirmed(fmt::format("move {} run{} to {}", ids.size(), ids.size() == 1 ? "" : "s", lab.trash().string()),
                  options.yes))
     throw Error(ErrorKind::usage, "rm", "nothing was removed");
-  const Change change = change_each(ids, lab, [&](const std::string& id, store::Claims& claims) {
-    store::move_to_trash(lab, id, claims);
+  const Change change = change_each(ids, lab, [&](const std::string& id, store::Leases& leases) {
+    store::move_to_trash(lab, id, leases);
     return "";
   });
   index.rebuild_runs(ids);

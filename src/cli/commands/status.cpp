@@ -10,7 +10,8 @@
 #include "report/pages/study_record.h"
 #include "report/pages/table.h"
 #include "report/stats/format.h"
-#include "store/claims.h"
+#include "store/lease_holder.h"
+#include "store/leases.h"
 
 namespace mneme::cli {
 namespace {
@@ -50,15 +51,15 @@ std::int64_t budget(const store::RunRecord& record) {
 
 Json workers_json(const store::Lab& lab, store::Index& index) {
   Json list = Json::array();
-  // Nobody has claimed anything yet, and looking shall not make the file.
-  if (lab.claims_address().empty() && !std::filesystem::exists(lab.claims_id()) &&
-      !std::filesystem::exists(lab.claims()))
+  // Nobody has leased anything yet, and looking shall not make the file.
+  if (lab.leases_address().empty() && !std::filesystem::exists(lab.leases_id()) &&
+      !std::filesystem::exists(lab.leases()))
     return list;
-  for (const store::ClaimRow& claim : store::open_claims(lab, {.holder = store::our_holder()})->live()) {
-    const auto record = index.find(claim.run);
-    list.push_back({{"run", claim.run},
-                    {"attempt", claim.attempt},
-                    {"holder", store::describe_holder(claim.holder)},
+  for (const store::Lease& lease : store::open_leases(lab, {.holder = store::our_holder()})->live()) {
+    const auto record = index.find(lease.run);
+    list.push_back({{"run", lease.run},
+                    {"attempt", lease.attempt},
+                    {"holder", store::describe_holder(lease.holder)},
                     {"mixer", record ? Json(record->mixer) : Json()},
                     {"lr", record ? Json(record->lr) : Json()},
                     {"seed", record ? Json(record->seed) : Json()},

@@ -1,3 +1,5 @@
+#include "store/lease_holder.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,7 +8,6 @@
 #include <fstream>
 
 #include "core/text.h"
-#include "store/claims.h"
 
 namespace mneme::store {
 namespace {

@@ -1,4 +1,4 @@
-#include "store/claims_postgres.h"
+#include "store/leases_postgres.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,52 +19,52 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::TemporaryDirectory;
 
-class PostgresClaims : public ::testing::Test {
+class PostgresLeases : public ::testing::Test {
  protected:
   void SetUp() override { MNEME_NEEDS_POSTGRES(server); }
-  std::unique_ptr<Claims> open(const std::string& address) {
-    return open_postgres_claims(PostgresConnection(address), "lab", {.holder = "a", .lease = 600});
+  std::unique_ptr<Leases> open(const std::string& address) {
+    return open_postgres_leases(PostgresConnection(address), "lab", {.holder = "a", .seconds = 600});
   }
   testing::PostgresServer server;
 };
 
-TEST_F(PostgresClaims, TheTableIsMadeByManyAtOnce) {
+TEST_F(PostgresLeases, TheTableIsMadeByManyAtOnce) {
   testing::in_children(12, [&](int) { open(server.address()); });
-  EXPECT_EQ(open(server.address())->claim("run", 0), 1);
+  EXPECT_EQ(open(server.address())->acquire("run", 0), 1);
 }
 
-TEST_F(PostgresClaims, GoOnAfterTheConnectionWasLost) {
-  const auto claims = open(server.address());
-  EXPECT_EQ(claims->claim("run", 0), 1);
+TEST_F(PostgresLeases, GoOnAfterTheConnectionWasLost) {
+  const auto leases = open(server.address());
+  EXPECT_EQ(leases->acquire("run", 0), 1);
   PostgresConnection(server.address())
       .execute(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = "
           "'client backend'");
-  EXPECT_TRUE(claims->renew("run", 1));
-  EXPECT_EQ(claims->claim("run", 0), std::nullopt);
+  EXPECT_TRUE(leases->renew("run", 1));
+  EXPECT_EQ(leases->acquire("run", 0), std::nullopt);
 }
 
-TEST_F(PostgresClaims, ALostAnswerLosesNoRun) {
+TEST_F(PostgresLeases, ALostAnswerLosesNoRun) {
   const TemporaryDirectory directory;
   CuttingProxy proxy(directory.path().string(), server.directory());
-  const auto claims = open("postgresql:///postgres?user=mneme&host=" + directory.path().string());
+  const auto leases = open("postgresql:///postgres?user=mneme&host=" + directory.path().string());
   proxy.cut_next_answer();
-  EXPECT_EQ(claims->claim("run", 0), 1) << "ours already, though nobody said so";
+  EXPECT_EQ(leases->acquire("run", 0), 1) << "ours already, though nobody said so";
   proxy.cut_next_answer();
-  EXPECT_EQ(claims->seize("run", 0), 2);
+  EXPECT_EQ(leases->seize("run", 0), 2);
   proxy.cut_next_answer();
-  EXPECT_TRUE(claims->renew("run", 2));
+  EXPECT_TRUE(leases->renew("run", 2));
   EXPECT_EQ(proxy.cuts(), 3);
-  EXPECT_EQ(claims->live().size(), 1u);
-  EXPECT_EQ(open(server.address())->claim("run", 0), std::nullopt);
+  EXPECT_EQ(leases->live().size(), 1u);
+  EXPECT_EQ(open(server.address())->acquire("run", 0), std::nullopt);
 }
 
-TEST_F(PostgresClaims, AServerThatIsGoneIsAClearError) {
-  const auto claims = open(server.address());
+TEST_F(PostgresLeases, AServerThatIsGoneIsAClearError) {
+  const auto leases = open(server.address());
   server.stop();
   try {
-    claims->claim("run", 0);
-    FAIL() << "claimed without a server";
+    leases->acquire("run", 0);
+    FAIL() << "leased without a server";
   } catch (const DatabaseError& error) {
     EXPECT_THAT(error.what(), HasSubstr("cannot connect"));
     EXPECT_THAT(error.what(), HasSubstr("postgresql://"));
@@ -72,12 +72,12 @@ TEST_F(PostgresClaims, AServerThatIsGoneIsAClearError) {
   }
 }
 
-TEST_F(PostgresClaims, BytesThatAreNotTextAreRefused) {
-  const auto claims = open(server.address());
-  EXPECT_EQ(claims->claim("a", 0), 1);
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { claims->claim(std::string_view("a\0b", 3), 0); }),
+TEST_F(PostgresLeases, BytesThatAreNotTextAreRefused) {
+  const auto leases = open(server.address());
+  EXPECT_EQ(leases->acquire("a", 0), 1);
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { leases->acquire(std::string_view("a\0b", 3), 0); }),
               HasSubstr("without NUL"));
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { claims->claim("\xff", 0); }), HasSubstr("UTF-8"));
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { leases->acquire("\xff", 0); }), HasSubstr("UTF-8"));
 }
 
 TEST(PostgresAddress, APasswordIsNeverRepeated) {
