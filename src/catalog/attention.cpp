@@ -65,7 +65,7 @@ MixerEntry attention_entry() {
           "rotary positions: Su et al. 2021",
       .options =
           {
-              integer_field("num_heads", 1, 1, 4096, "heads; the width must be a multiple"),
+              integer_field("num_heads", 1, 1, 4096, "heads; must divide the width"),
               real_field("dropout", 0.0, 0.0, 0.999, "dropout on the attention probabilities, in training"),
               flag_field("bias", true, "biases of the QKV projection"),
               text_field("conv_on", "", "streams with a depthwise convolution: any of the letters q, k, v"),

@@ -47,13 +47,13 @@ MixerEntry based_entry() {
       .options =
           {
               integer_field("feature_dim", 16, 1, 256, "channels of queries and keys in each head"),
-              integer_field("num_heads", 1, 1, 4096, "heads; the width must be a multiple"),
+              integer_field("num_heads", 1, 1, 4096, "heads; must divide the width"),
               integer_field("num_key_value_heads", 0, 0, 4096, "num_heads, or 0 for the same"),
               choice_field("feature_name", "taylor_exp", {"taylor_exp"}, "the feature map"),
               choice_field("train_view", "linear", {"linear", "quadratic"},
-                           "the reference's way of computing the same numbers; no effect here"),
+                           "how the reference computes the same numbers; no effect here"),
               flag_field("apply_rotary", false,
-                         "false only: the reference has a switch for rotary positions, and never sets it"),
+                         "must be false: the reference has this switch for rotary positions but never sets it"),
               real_field("eps", 1e-12, 0.0, 1.0, "added to the sum of the weights"),
           },
       .parameters = parameters,

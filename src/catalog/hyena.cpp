@@ -45,14 +45,14 @@ MixerEntry hyena_entry() {
       .options =
           {
               integer_field("filter_order", 64, 1, 65536, "hidden width of the filter's network"),
-              integer_field("num_heads", 1, 1, 1, "one only: more are not defined in the reference"),
-              integer_field("num_blocks", 1, 1, 1, "one only"),
+              integer_field("num_heads", 1, 1, 1, "1: the reference does not define more"),
+              integer_field("num_blocks", 1, 1, 1, "1"),
               integer_field("short_filter_order", 3, 1, 1024, "taps of the short convolution"),
               integer_field("emb_dim", 3, 3, 1025, "position features of the filter, an odd number"),
               real_field("w", 1.0, -1e6, 1e6, "initial frequency of the sine activations"),
               integer_field("num_inner_mlps", 2, 0, 64, "hidden layers of the filter's network after the first"),
               real_field("fast_decay_pct", 0.3, 1e-6, 1e6,
-                         "place at which the fastest channel's window has decayed to target"),
+                         "position at which the fastest channel's window has decayed to target"),
               real_field("slow_decay_pct", 1.5, 1e-6, 1e6, "the same for the slowest channel"),
               real_field("target", 0.01, 1e-30, 1e6, "what the windows decay to"),
               real_field("shift", 0.0, -1e6, 1e6, "added to the windows"),

@@ -45,7 +45,7 @@ MixerEntry linear_attention_entry() {
           "Katharopoulos et al. 2020, Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
       .options =
           {
-              integer_field("num_heads", 4, 1, 4096, "heads; the key and value widths must be multiples"),
+              integer_field("num_heads", 4, 1, 4096, "heads; must divide the key and value widths"),
               real_field("expand_k", 1.0, 0.0, 64.0, "width of all keys as a multiple of the width"),
               real_field("expand_v", 1.0, 0.0, 64.0, "width of all values as a multiple of the width"),
               choice_field("feature_map", "elu", {"elu", "relu", "identity", "elementwise_product"},

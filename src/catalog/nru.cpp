@@ -58,13 +58,13 @@ MixerEntry nru_entry() {
       .options =
           {
               choice_field("variant", "original", {"original", "eq5", "table8"},
-                           "the authors' cell; the equations of paper B; the cell that has paper B's parameter counts"),
+                           "the authors' cell; the equations of paper B; the cell with paper B's parameter counts"),
               integer_field("hidden_size", 0, 0, 1 << 20, "channels H of the state and the output; 0: the width"),
               integer_field("memory_size", 64, 1, 1 << 20, "memory M"),
               integer_field("k", 1, 1, 1024, "heads that write and erase; k times M must be a square"),
               flag_field("use_relu", false, "ReLU on the gates and vectors of the heads"),
               flag_field("layer_norm", false, "LayerNorm before the ReLU of the state; always with table8"),
-              choice_field("activation", "relu", {"relu"}, "of eq5"),
+              choice_field("activation", "relu", {"relu"}, "activation of eq5"),
           },
       .parameters = parameters,
       .state = [](const MixerContext& context,

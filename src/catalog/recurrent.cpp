@@ -26,8 +26,8 @@ double work(const MixerContext& context, const Options& options, double gates, d
 Schema common_options() {
   return {
       integer_field("hidden_size", 0, 0, 1 << 20, "channels H of the state and the output; 0: the width"),
-      integer_field("num_layers", 1, 1, 64, "cells on top of each other inside the mixer"),
-      flag_field("bias", true, "two bias vectors a layer, as torch has them"),
+      integer_field("num_layers", 1, 1, 64, "stacked layers inside the mixer"),
+      flag_field("bias", true, "two bias vectors per layer, as in torch"),
       real_field("dropout", 0.0, 0.0, 0.999, "dropout between the layers, in training"),
   };
 }
@@ -64,7 +64,7 @@ MixerEntry lstm_entry() {
   return {
       .name = "lstm",
       .family = "recurrent",
-      .summary = "long short-term memory: an additive cell behind input, forget and output gates",
+      .summary = "long short-term memory: an additive cell with input, forget and output gates",
       .citation = "Hochreiter and Schmidhuber 1997, Long Short-Term Memory; forget gate: Gers et al. 2000",
       .options = common_options(),
       .parameters = [](const MixerContext& c, const Options& o) { return count(c, o, 4); },

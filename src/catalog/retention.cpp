@@ -82,7 +82,7 @@ void validate_retnet(const MixerContext& context, const Options& options) {
 
 Schema options_schema(double expand_k, double expand_v) {
   return {
-      integer_field("num_heads", 4, 1, 4096, "heads; the key and value widths must be multiples"),
+      integer_field("num_heads", 4, 1, 4096, "heads; must divide the key and value widths"),
       integer_field("num_kv_heads", 0, 0, 4096,
                     "key and value heads, each for several query heads; 0: as many as num_heads"),
       real_field("expand_k", expand_k, 0.0, 64.0, "width of all keys as a multiple of the width"),
@@ -96,7 +96,7 @@ Schema options_schema(double expand_k, double expand_v) {
       choice_field("gate_fn", "swish", {"swish", "silu", "relu", "sigmoid", "gelu"}, "function of the output gate"),
       real_field("norm_eps", 1e-5, 0.0, 1.0, "epsilon of the output norm"),
       flag_field("fuse_norm", true,
-                 "names the norm g_norm_swish_gate with a swish gate, g_norm otherwise; nothing else"),
+                 "changes only the name of the norm: g_norm_swish_gate with a swish gate, else g_norm"),
       flag_field("elementwise_affine", true, "learned scale of the output norm"),
   };
 }

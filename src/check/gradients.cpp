@@ -77,7 +77,7 @@ Finding check_gradient(const Subject& subject) {
     }
   }
   return Finding::passed_if(worst <= kTolerance,
-                            fmt::format("{} tensors, worst slope error {:.1e} of {:.0e} allowed, in {}",
+                            fmt::format("{} tensors, worst gradient error {:.1e} (allowed {:.0e}), in {}",
                                         variables.size(), worst, kTolerance, where));
 }
 
@@ -122,8 +122,9 @@ Finding check_kernels(const Subject& subject) {
       }
     }
   }
-  if (identical) return {Finding::Verdict::not_applicable, "composed operations only: there is no kernel to compare"};
-  return Finding::passed_if(worst <= 1, fmt::format("worst error {:.2f} of what is allowed, in {}", worst, where));
+  if (identical)
+    return {Finding::Verdict::not_applicable, "no kernel to compare: this mixer uses composed operations only"};
+  return Finding::passed_if(worst <= 1, fmt::format("worst error is {:.2f} of the tolerance, in {}", worst, where));
 }
 
 }  // namespace mneme::check

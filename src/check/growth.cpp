@@ -82,7 +82,8 @@ bool state_grows(const Subject& subject) {
 Finding check_memory(const Subject& subject) {
   // Seeing the whole sequence at once is what composed operations are allowed to pay for.
   if (!subject.entry->causal(subject.options))
-    return {Finding::Verdict::not_applicable, "these options look ahead: no kernel keeps their memory linear"};
+    return {Finding::Verdict::not_applicable,
+            "not checked: these options look ahead, and no kernel keeps their memory linear"};
   constexpr std::int64_t kShort = 256, kLong = 2048;
   // What does not grow with the length (parameters, their gradients) only lowers the ratio.
   constexpr double kSlack = 1.05;

@@ -18,7 +18,7 @@ constexpr std::int64_t kBatch = 2;
 // Why a mixer without a step may lack one.
 Finding no_step(const Subject& subject) {
   if (subject.entry->causal(subject.options)) return {Finding::Verdict::failed, "a causal mixer must have a step"};
-  return {Finding::Verdict::not_applicable, "these options look ahead: there is no recurrent form"};
+  return {Finding::Verdict::not_applicable, "not checked: these options look ahead, so there is no recurrent form"};
 }
 
 // A file of our own in the temporary directory, gone with this object.
@@ -52,7 +52,7 @@ Finding check_step(const Subject& subject) {
   mixers::MixerState state = mixer->initial_state(kBatch);
   for (std::int64_t t = 0; t < kTokens; ++t)
     worst = std::max(worst, largest(mixer->step(state, x.select(1, t)) - whole.select(1, t)));
-  return Finding::passed_if(worst <= tolerance, fmt::format("{} tokens, worst difference {:.1e} of {:.1e} allowed",
+  return Finding::passed_if(worst <= tolerance, fmt::format("{} tokens, worst difference {:.1e} (allowed {:.1e})",
                                                             kTokens, worst, tolerance));
 }
 
@@ -68,7 +68,7 @@ Finding check_state(const Subject& subject) {
     const std::int64_t declared = subject.entry->state(subject.context(length), subject.options);
     if (state.size() != declared)
       return {Finding::Verdict::failed,
-              fmt::format("{} numbers carried after {} tokens, {} declared", state.size(), length, declared)};
+              fmt::format("{} numbers in the state after {} tokens, {} declared", state.size(), length, declared)};
     sizes += fmt::format("{}{} after {} tokens", sizes.empty() ? "" : ", ", declared, length);
   }
   return Finding::passed_if(true, sizes);

@@ -47,7 +47,7 @@ Finding check_causality(const Subject& subject) {
   if (causal)
     return Finding::passed_if(seen_from_before == 0,
                               seen_from_before == 0
-                                  ? fmt::format("to the bit, {} tokens changed in turn", L)
+                                  ? fmt::format("to the bit, after changing each of {} tokens in turn", L)
                                   : fmt::format("{} of {} tokens change earlier outputs", seen_from_before, L));
   return Finding::passed_if(
       seen_from_before > 0,
@@ -67,7 +67,7 @@ Finding check_order(const Subject& subject) {
   const bool knows = subject.entry->knows_order(subject.options);
   return Finding::passed_if(knows ? change > kEffect : change < kRounding,
                             fmt::format("{}: permuting earlier tokens changes the last output by {:.1e}",
-                                        knows ? "order matters" : "order-blind, needs positions", change));
+                                        knows ? "order matters" : "does not see order, needs positions", change));
 }
 
 Finding check_parameters(const Subject& subject) {

@@ -20,9 +20,9 @@ namespace {
 constexpr const char* kFirstSteps = R"(Mneme {}: a laboratory for memory in sequence models.
 
 Try first:
-  mneme demo                                      a small study, from training to a figure
-  mneme train model.mixer=attention train.lr=1e-3 one run
-  mneme list                                      mixers, tasks and studies
+  mneme demo                                      run a small study, from training to a figure
+  mneme train model.mixer=attention train.lr=1e-3 train one model
+  mneme list                                      list mixers, tasks and studies
 
 All commands: mneme --help. One command: mneme COMMAND --help.
 )";
@@ -72,7 +72,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   if (!dynamic_cast<const CLI::ExtrasError*>(&error) || extras.empty()) return where + error.what();
   const std::string& extra = extras.front();
-  if (!extra.starts_with("-")) return fmt::format("{}got '{}' too much; --help says what is expected", where, extra);
+  if (!extra.starts_with("-")) return fmt::format("{}unexpected argument '{}'; see --help", where, extra);
   return fmt::format("{}unknown option {}{}", where, extra,
                      suggestion(split(extra, '=').front(), option_names(command)));
 }
@@ -93,13 +93,13 @@ void check_command_name(const std::vector<std::string>& arguments) {
 int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
   CLI::App app{"Mneme: a laboratory for memory in sequence models", "mneme"};
   app.set_version_flag("--version", "mneme " + describe(this_code()));
-  app.set_help_flag("-h,--help", "this help");
+  app.set_help_flag("-h,--help", "print this help");
   app.require_subcommand(0, 1);
-  app.footer("`mneme COMMAND --help` has options and an example. Exit codes: docs/exit-codes.md");
+  app.footer("Run `mneme COMMAND --help` for its options and examples. Exit codes: docs/exit-codes.md");
   add_common_options(app, context);
   for (const Command& command : command_list()) {
     CLI::App& sub = *app.add_subcommand(command.name, command.summary);
-    sub.set_help_flag("-h,--help", "this help");
+    sub.set_help_flag("-h,--help", "print this help");
     command.add(sub, context);
     add_common_options(sub, context);
   }

@@ -17,28 +17,27 @@ namespace mneme::cli {
 
 const std::vector<Command>& command_list() {
   static const std::vector<Command> list = {
-      {"demo", "a small learning-rate study from start to figure, in a few minutes", add_demo},
-      {"train", "one run", add_train},
-      {"plan", "what a study is and will cost, before it is run", add_plan},
-      {"sweep", "all runs of a study that are missing", add_sweep},
-      {"window", "the learning rates at which a mixer can be trained, found with few runs", add_window},
-      {"status", "studies, running workers and failures of the lab", add_status},
-      {"reproduce", "the figures, tables and claims of the papers: what is done, what is missing, run it",
-       add_reproduce},
-      {"report", "figure, tables and a page from the runs of a study", add_report},
-      {"runs", "the runs of the lab, filtered and sorted", add_runs},
-      {"show", "a run, a mixer or a task in detail", add_show},
-      {"diff", "what two runs differ in, and where their metrics part", add_diff},
-      {"export", "runs as CSV, JSON lines, TensorBoard events or weights", add_export},
-      {"retry", "let failed and cancelled runs be run again", add_retry},
-      {"cancel", "end runs that have not ended", add_cancel},
+      {"demo", "run a small learning-rate study and draw its figure, in a few minutes", add_demo},
+      {"train", "train one model", add_train},
+      {"plan", "show the grid of a study and estimate its cost", add_plan},
+      {"sweep", "train all missing runs of a study", add_sweep},
+      {"window", "find the learning rates at which a mixer can be trained, with few runs", add_window},
+      {"status", "show studies, running workers and failures in this lab", add_status},
+      {"reproduce", "run and judge the figures, tables and claims of the papers", add_reproduce},
+      {"report", "draw the figures, tables and page of a study", add_report},
+      {"runs", "list, filter and sort runs", add_runs},
+      {"show", "show a run, a mixer or a task in detail", add_show},
+      {"diff", "compare two runs: configuration, results, first step where they diverge", add_diff},
+      {"export", "export runs as CSV, JSON lines, TensorBoard events or weights", add_export},
+      {"retry", "let failed and cancelled runs run again", add_retry},
+      {"cancel", "cancel runs that are waiting or running", add_cancel},
       {"rm", "move runs to the lab's trash", add_rm},
-      {"list", "mixers, tasks and studies that there are", add_list},
-      {"sample", "examples of a task", add_sample},
-      {"check", "whether a mixer does what every mixer must", add_check},
-      {"verify", "golden cases against what the mixers compute", add_verify},
-      {"bench", "training speed against this machine's matrix multiplication", add_bench},
-      {"reindex", "make the index again from the run directories", add_reindex},
+      {"list", "list mixers, tasks, studies or claims", add_list},
+      {"sample", "print examples of a task", add_sample},
+      {"check", "run the conformance checks on a mixer", add_check},
+      {"verify", "compare mixers with golden cases from the original implementations", add_verify},
+      {"bench", "measure training speed, also relative to this machine's matrix multiplication", add_bench},
+      {"reindex", "rebuild the index from the run directories", add_reindex},
   };
   return list;
 }
@@ -51,13 +50,13 @@ store::Lab Context::lab() const {
 }
 
 void add_common_options(CLI::App& app, Context& context) {
-  app.add_option("--lab", context.lab_option, "the lab's directory (default: MNEME_LAB, else ./lab)")->type_name("DIR");
+  app.add_option("--lab", context.lab_option, "lab directory (default: MNEME_LAB, else ./lab)")->type_name("DIR");
   app.add_option("--leases", context.leases_option,
                  "PostgreSQL URL for run leases when several machines share a lab (default: MNEME_LEASES, else a file "
                  "in the lab)")
       ->type_name("URL");
   add_old_options(app, context);
-  app.add_flag("--json", context.json, "one JSON document on standard output");
+  app.add_flag("--json", context.json, "print one JSON document on standard output");
 }
 
 void add_examples(CLI::App& app, std::string_view examples) {
@@ -90,8 +89,8 @@ std::string find_run_id(store::Index& index, std::string_view prefix) {
   if (ids.size() > 1) {
     std::vector<std::string> shown(ids.begin(), ids.begin() + std::min<std::ptrdiff_t>(kShown, std::ssize(ids)));
     throw Error(ErrorKind::usage, "run",
-                fmt::format("several runs start with '{}' ({}{}), expected enough digits for one", prefix,
-                            join(shown, ", "), std::ssize(ids) > kShown ? ", ..." : ""));
+                fmt::format("several runs start with '{}' ({}{}); give more digits", prefix, join(shown, ", "),
+                            std::ssize(ids) > kShown ? ", ..." : ""));
   }
   return ids.front();
 }

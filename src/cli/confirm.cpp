@@ -13,7 +13,8 @@ namespace mneme::cli {
 bool confirmed(std::string_view what, bool yes) {
   if (yes) return true;
   if (::isatty(STDIN_FILENO) != 1)
-    throw Error(ErrorKind::usage, "--yes", fmt::format("expected it to {}: there is nobody to ask", what));
+    throw Error(ErrorKind::usage, "--yes",
+                fmt::format("needed to {}: standard input is not a terminal to ask on", what));
   fmt::print(stderr, "{}? [y/N] ", what);
   std::string answer;
   return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");

@@ -15,15 +15,15 @@ bool is_filter(const std::string& argument) { return argument.find_first_of("=<>
 }  // namespace
 
 void RunSelection::add(CLI::App& app, const std::string& without) {
-  app.add_option("runs", arguments, "the first digits of ids; or filters, as for `mneme runs`" + without)
+  app.add_option("runs", arguments, "run ids (or their first digits) or filters, as for `mneme runs`" + without)
       ->type_name("RUN ... | KEY=VALUE ...");
-  app.add_option("--study", study, "runs of this study only; with no filter, all of them")->type_name("STUDY");
-  app.add_option("--scale", scale, "the study's scale")->type_name("NAME");
+  app.add_option("--study", study, "select runs of this study only; without filters, all of them")->type_name("STUDY");
+  app.add_option("--scale", scale, "scale of the study")->type_name("NAME");
 }
 
 void RunSelection::require_some() const {
   if (empty())
-    throw Error(ErrorKind::usage, "", "got no run, expected some: the first digits of an id, KEY=VALUE, or --study");
+    throw Error(ErrorKind::usage, "", "no runs selected; give the first digits of an id, KEY=VALUE, or --study");
 }
 
 std::vector<config::RunConfig> RunSelection::planned() const {

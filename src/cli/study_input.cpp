@@ -14,12 +14,12 @@ void JobsOption::add(CLI::App& app, const std::string& what) {
 int JobsOption::count() const { return checked_jobs(given_, option_->count() > 0); }
 
 void add_scale_option(CLI::App& app, std::string& scale) {
-  app.add_option("--scale", scale, "the study's scale (default: laptop if it has one; none: as written)")
+  app.add_option("--scale", scale, "scale of the study (default: laptop if it has one; none: run the file as written)")
       ->type_name("NAME");
 }
 
 void StudyInput::add(CLI::App& app) {
-  app.add_option("input", arguments, "a study (name or file), and assignments a.b=value laid over it")
+  app.add_option("input", arguments, "a study (name or file), and overrides a.b=value")
       ->required()
       ->type_name("STUDY [a.b=value ...]");
   add_scale_option(app, scale);

@@ -17,7 +17,7 @@ namespace mneme::cli {
 // --jobs N. Throws Error(usage) unless 1 <= N <= 1024; one per processor if it was not given.
 class JobsOption {
  public:
-  void add(CLI::App& app, const std::string& what = "workers at a time");
+  void add(CLI::App& app, const std::string& what = "number of workers");
   int count() const;
 
  private:

@@ -34,7 +34,7 @@ FileAndOverrides sort_arguments(const std::vector<std::string>& arguments) {
       sorted.file = argument;
     } else {
       throw Error(ErrorKind::usage, "",
-                  fmt::format("got '{}' beside the file '{}', expected one file and assignments like train.lr=1e-3",
+                  fmt::format("got '{}' after the file '{}', expected one file and overrides like train.lr=1e-3",
                               argument, sorted.file));
     }
   }

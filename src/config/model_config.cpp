@@ -56,7 +56,8 @@ void choose_mixers(RunConfig& run, const ConfigValue& table) {
   if (const std::string name = run.model.text("state_mixer"); name != "none")
     run.state_mixer = mixer_config(catalog::find_state_mixer(name), table);
   else if (run.model.text("block") == "parallel")
-    run.model.reject("state_mixer", "one to stand beside the sequence mixer, with block = \"parallel\"");
+    run.model.reject("state_mixer",
+                     "a state mixer to run in parallel with the sequence mixer, with block = \"parallel\"");
   // Tables of mixers that this run does not use (another point of a study's grid) are still checked.
   for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
     for (const auto& entry : *catalog)
@@ -72,11 +73,12 @@ void choose_widths(RunConfig& run) {
   if (input == "embedding" && run.shape.is_signal()) model.reject("input", "linear or raw: a signal has no tokens");
   if (model.integer("embed_width") == 0) model.set("embed_width", input == "raw" ? raw : D);
   const std::int64_t E = model.integer("embed_width");
-  if (input == "raw" && E != raw) model.reject("embed_width", fmt::format("{}, what the task's raw input has", raw));
+  if (input == "raw" && E != raw)
+    model.reject("embed_width", fmt::format("{}, the width of the task's raw input", raw));
   if (E != D && model.text("block") != "plain")
-    model.reject("embed_width", fmt::format("the width {}: only block = \"plain\" has another one", D));
+    model.reject("embed_width", fmt::format("the width {}: only block = \"plain\" can differ", D));
   if (E != D && !has_field(*run.mixers.front().entry, "hidden_size"))
-    model.reject("embed_width", fmt::format("the width {}: {} has as many channels behind it as before it", D,
+    model.reject("embed_width", fmt::format("the width {}: {} has as many output channels as input channels", D,
                                             run.mixers.front().entry->name));
   for (MixerConfig& mixer : run.mixers) {
     if (!has_field(*mixer.entry, "hidden_size")) continue;
@@ -107,7 +109,7 @@ void choose_positions(RunConfig& run, const ConfigValue& table) {
 
   if (positions == "rope") {
     if (model.integer("embed_width") < 2 || model.integer("width") < 2)
-      model.reject("positions", "another one: rope turns pairs of channels, and here is only one");
+      model.reject("positions", "another value: rope rotates pairs of channels, and there is only one channel");
     for (MixerConfig& mixer : run.mixers) {
       if (!has_field(*mixer.entry, "rope")) continue;
       const ConfigValue* given = table.find(mixer.entry->name);
@@ -130,7 +132,7 @@ void choose_head(RunConfig& run, const ConfigValue& table) {
     model.set("head_bias", true);
   } else if (model.text("input") != "embedding" || model.integer("embed_width") != model.integer("width")) {
     if (table.find("tied") && model.flag("tied"))
-      model.reject("tied", "false: there is no table of embeddings as wide as the model");
+      model.reject("tied", "false: there is no embedding table of the model's width");
     model.set("tied", false);
   }
 }

@@ -78,7 +78,8 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   const std::int64_t batch = train.integer("batch");
   if (const std::int64_t epochs = train.integer("epochs"); epochs > 0) {
     const std::int64_t examples = train.integer("examples");
-    if (examples == 0) train.reject("epochs", "train.examples > 0 with it: fresh examples have no epochs");
+    if (examples == 0)
+      train.reject("epochs", "train.examples > 0 as well: without a finite training set there are no epochs");
     const std::int64_t steps = epochs * ((examples + batch - 1) / batch);
     if (table.find("steps") && train.integer("steps") != steps)
       train.reject("steps", fmt::format("either steps or epochs ({} epochs are {} steps)", epochs, steps));

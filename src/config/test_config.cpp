@@ -60,7 +60,7 @@ void resolve_axis(RunConfig& run) {
     try {
       shape = at_test_value(run, value).shape;
     } catch (const Error& error) {
-      run.test.reject("values", fmt::format("values of {} that the task can have: {}", axis.option, error.what()));
+      run.test.reject("values", fmt::format("values of {} that the task allows: {}", axis.option, error.what()));
     }
     // Examples without padding have fewer tokens than training; for more the model has no rows.
     if (shape.vocab > run.shape.vocab || shape.classes > run.shape.classes)
@@ -81,11 +81,12 @@ void check_phases(const RunConfig& run) {
 
 const Schema& test_schema() {
   static const Schema schema = {
-      text_field("along", "", "generalisation axis of the task on which the trained model is tested; \"\": none"),
-      integers_field("values", Json::array(), 1, 1 << 24, "where on that axis; none: the axis's own values"),
+      text_field("along", "", "generalisation axis of the task to test the trained model on; \"\": none"),
+      integers_field("values", Json::array(), 1, 1 << 24, "values on that axis; none: the default values of the axis"),
       integer_field("examples", 1000, 1, 1e9, "test examples at each value"),
       flag_field("phases", false, "counting: offsets, two ISIs and double ISIs"),
-      integer_field("traces", 0, 0, 1000, "test signals whose input, target and output are kept in traces.json"),
+      integer_field("traces", 0, 0, 1000,
+                    "number of test signals whose input, target and output are saved in traces.json"),
   };
   return schema;
 }

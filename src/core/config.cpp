@@ -8,7 +8,7 @@
 // toml++ 3.3 states with assertions what some inputs ("x = [") do not keep, and compiled with NDEBUG relies on
 // them: as exceptions they are one more way of not being TOML.
 static constexpr void require_toml(bool holds) {
-  if (!holds) throw std::logic_error("a value is missing or not finished");
+  if (!holds) throw std::logic_error("a value is missing or incomplete");
 }
 #undef NDEBUG
 #define TOML_ASSERT(holds) require_toml(static_cast<bool>(holds))
@@ -157,7 +157,7 @@ void apply_override(ConfigValue& root, std::string_view assignment) {
     // The same.
   }
 
-  require(root.is_table(), "overrides are laid over a table");
+  require(root.is_table(), "overrides apply to a table");
   ConfigValue* place = &root;
   const auto parts = split(assignment.substr(0, equals), '.');
   for (std::size_t i = 0; i < parts.size(); ++i) {

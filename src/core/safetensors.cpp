@@ -220,7 +220,7 @@ Safetensors Safetensors::load_sealed(const Path& path) {
   const auto seal = file.metadata().find(std::string(kSeal));
   if (seal == file.metadata().end()) damaged(path.string(), "no checksum in the metadata, expected a sealed file");
   if (sealed_digest(file.bytes_, seal->second) != seal->second)
-    damaged(path.string(), "checksum: the content is not what was written");
+    damaged(path.string(), "checksum mismatch: the file was changed or damaged");
   return file;
 }
 

@@ -182,7 +182,7 @@ const Json& Options::at(std::string_view name) const {
   const auto found = values_->find(name);
   // The message is made only when it is needed: options are asked for all the time.
   if (found == values_->end())
-    require(false, fmt::format("option {}.{} was asked for but is not in the schema", path_, name));
+    require(false, fmt::format("option {}.{} is read but is not in the schema", path_, name));
   return *found;
 }
 

@@ -157,13 +157,13 @@ void Execution::handle_death(std::size_t number, int exit_code) {
   }
   if (!slot.ready) return again(*slot.run);
   if (slot.stopped && ++stops_[run] < kStops) {
-    observer_.on_note(fmt::format("run {}: somebody stopped its worker; it goes on with another", runs_[run].id));
+    observer_.on_note(fmt::format("run {}: its worker was stopped from outside; resuming with another", runs_[run].id));
     return again(*slot.run);
   }
   std::string reason = "the worker " + describe_exit(exit_code);
-  if (slot.silent) reason = fmt::format("the worker gave no sign of life for {:g} s", options_.lease);
+  if (slot.silent) reason = fmt::format("the worker did not respond for {:g} s", options_.lease);
   if (exit_code == 128 + SIGKILL && kernel_kill_count() > slot.kernel_kills)
-    reason = fmt::format("{}: the kernel killed the worker", kOutOfMemory);
+    reason = fmt::format("{}: killed by the operating system", kOutOfMemory);
   std::vector<std::string> log;
   for (const std::string& line : split(slot.process->error_tail(), '\n'))
     if (!line.empty()) log.push_back("worker: " + line);
@@ -182,13 +182,13 @@ void Execution::handle_failure(std::size_t slot, const LeasedRun& leased, ErrorK
   if (reason.find(std::strerror(ENOSPC)) != reason.npos) {
     result_.stopped = fmt::format("{} (run {})", reason, runs_[run].id);
   } else if (!is_final(kind, reason) && ++failures_[run] < options_.attempts && !stopping_) {
-    observer_.on_note(fmt::format("run {} failed and is tried again: {}", runs_[run].id, reason));
+    observer_.on_note(fmt::format("run {} failed; trying again: {}", runs_[run].id, reason));
     return again(leased);
   }
   if (const std::string trouble =
           record_ending(directory(run), runs_[run].id, leased.attempt, {.reason = reason, .set_aside = set_aside});
       !trouble.empty())
-    observer_.on_note(fmt::format("run {}: its failure could not be written down: {}", runs_[run].id, trouble));
+    observer_.on_note(fmt::format("run {}: could not record its failure: {}", runs_[run].id, trouble));
   queue_->release(leased);
   end(static_cast<int>(slot), run, {.state = store::RunState::failed, .reason = reason, .kind = kind, .summary = {}});
 }
@@ -227,7 +227,7 @@ void Execution::update_index(std::size_t run) {
     index_->update(directory(run));
   } catch (const std::exception& error) {
     observer_.on_note(fmt::format(
-        "the index is behind ({}); the runs go on, and the next command reads their directories", error.what()));
+        "the index is out of date ({}); runs continue, and the next command reads their directories", error.what()));
     index_ = nullptr;
   }
 }

@@ -25,7 +25,7 @@ Path find_worker() {
   if (!program_exists(worker.string()))
     throw Error(
         ErrorKind::io, worker.string(),
-        "the program that trains is missing, expected it beside mneme; build it, or set MNEME_WORKER to where it is");
+        "mneme-worker is missing, expected it in the directory of mneme; build it, or set MNEME_WORKER to its path");
   return worker;
 }
 
@@ -74,7 +74,7 @@ void ask_worker(const Path& worker, const Json& request, std::string_view last,
     }
     if (const auto code = process.exit_code())
       throw Error(ErrorKind::io, worker.string(),
-                  fmt::format("the worker {} before it had answered; {}", describe_exit(*code), last_words(process)));
+                  fmt::format("the worker {} before it answered; {}", describe_exit(*code), last_words(process)));
     std::array<pollfd, 2> polls{pollfd{process.output_descriptor(), POLLIN, 0},
                                 pollfd{process.error_descriptor(), POLLIN, 0}};
     ::poll(polls.data(), polls.size(), process.output_descriptor() < 0 ? 10 : 1000);

@@ -103,13 +103,13 @@ void Index::connect() {
       const bool fresh = ensure_schema(database_);
       refresh();
       if (notice.empty() && fresh && count() > 0)
-        notice = fmt::format("made the index {} from the run directories", lab_.index().string());
+        notice = fmt::format("built the index {} from the run directories", lab_.index().string());
       if (!notice.empty()) notices_.push_back(notice);
       return;
     } catch (const SqliteError& error) {
-      notice = fmt::format("the index cannot be used ({}); reading the run directories instead", error.what());
+      notice = fmt::format("cannot use the index ({}); reading the run directories instead", error.what());
       if (!error.damaged() || !move_database_away(lab_.index())) break;
-      notice = fmt::format("the index was damaged ({}); made it again from the run directories", error.what());
+      notice = fmt::format("the index was damaged ({}); rebuilt it from the run directories", error.what());
     }
   }
   database_ = Database::in_memory();
@@ -127,7 +127,7 @@ auto Index::repairing(Action action) {
   }
   move_database_away(lab_.index());
   connect();
-  notices_.push_back("the index was damaged; made it again from the run directories");
+  notices_.push_back("the index was damaged; rebuilt it from the run directories");
   return action();
 }
 

@@ -43,7 +43,7 @@ void Lab::require() const {
   std::error_code ignored;
   if (!fs::is_directory(runs(), ignored))
     throw Error(ErrorKind::data, root_.string(),
-                "is not a lab, expected a directory with runs/ in it; `mneme demo` or `mneme train` makes one, --lab "
+                "is not a lab, expected a directory with runs/ in it; `mneme demo` and `mneme train` create one, --lab "
                 "and MNEME_LAB choose another");
 }
 

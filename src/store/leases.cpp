@@ -24,7 +24,7 @@ std::string name_in_database(const Lab& lab) {
     fs::create_hard_link(ours, file, exists);
     file_system().remove(ours);
     if (exists && exists != std::errc::file_exists)
-      throw Error(ErrorKind::io, file.string(), "cannot be made: " + exists.message());
+      throw Error(ErrorKind::io, file.string(), "cannot be created: " + exists.message());
     file_system().sync_directory(lab.root());
   }
   return read_file(file);

@@ -29,7 +29,7 @@ std::string trimmed(const char* message) {
 // libpq's own messages quote what they cannot read, and that may be a part of the password.
 [[noreturn]] void reject_address() {
   throw Error(ErrorKind::usage, "--leases or MNEME_LEASES",
-              "got an address that cannot be read (it is not repeated here), expected "
+              "not a valid URL (not repeated here, as it may hold a password), expected "
               "postgresql://[USER[:PASSWORD]@][HOST[:PORT]]/DATABASE[?OPTION=VALUE&...] with %40 for @, %2F for / and "
               "%3A for : in a password");
 }
@@ -95,7 +95,7 @@ void PostgresConnection::fail_to_connect() const {
 std::vector<PostgresRow> PostgresConnection::execute(const std::string& sql, const std::vector<std::string>& values) {
   for (const std::string& value : values)
     if (!is_utf8(value) || value.find('\0') != value.npos)
-      throw Error(ErrorKind::usage, name_, "got bytes that are not text for a lease, expected UTF-8 without NUL");
+      throw Error(ErrorKind::usage, name_, "got bytes that are not text, expected UTF-8 without NUL");
   // Lost twice in a row is not an accident of the network.
   for (int lost = 0; lost < 2; ++lost) {
     if (!connected_) connect_again();

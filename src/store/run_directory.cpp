@@ -49,8 +49,7 @@ void RunDirectory::create(const Json& config) const {
   if (!fs::exists(file)) {
     write_file_atomically(file, text);
   } else if (read_file(file) != text) {
-    throw Error(ErrorKind::data, file.string(),
-                "holds another configuration than its run id says; the file was changed");
+    throw Error(ErrorKind::data, file.string(), "does not match its run id: the configuration was changed");
   }
 }
 

@@ -85,8 +85,7 @@ RunRecord read_record(const RunDirectory& directory) try {
   const Json config = directory.config();
   record.config = canonical(config);
   if (sha256_hex(record.config).substr(0, 12) != record.id)
-    throw Error(ErrorKind::data, file.string(),
-                "holds another configuration than its run id says; the file was changed");
+    throw Error(ErrorKind::data, file.string(), "does not match its run id: the configuration was changed");
   fill_from_config(record, config, file);
   record.state = directory.state();
   const std::vector<Json> metrics = directory.metrics();
@@ -101,8 +100,7 @@ RunRecord read_record(const RunDirectory& directory) try {
   }
   return record;
 } catch (const Json::exception& error) {
-  throw Error(ErrorKind::data, directory.path().string(),
-              fmt::format("a file is not what it should be: {}", error.what()));
+  throw Error(ErrorKind::data, directory.path().string(), fmt::format("damaged file: {}", error.what()));
 }
 
 std::int64_t last_change(const RunDirectory& directory) {

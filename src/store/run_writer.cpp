@@ -41,7 +41,7 @@ void remove_marks(const RunDirectory& directory, std::int64_t present) {
 
 StaleAttempt::StaleAttempt(const Path& directory, std::int64_t ours, std::int64_t present)
     : Error(ErrorKind::io, directory.string(),
-            fmt::format("the run was taken over: it is at attempt {}, ours is {}", present, ours)) {}
+            fmt::format("the run was taken over: its newest attempt is {}, ours is {}", present, ours)) {}
 
 RunRemoved::RunRemoved(const Path& directory)
     : Error(ErrorKind::io, directory.string(), "the run's directory was removed while it was trained") {}

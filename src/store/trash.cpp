@@ -26,14 +26,13 @@ Path move_to_trash(const Lab& lab, std::string_view id, Leases& leases) {
   try {
     floor = directory.attempt().number;
     if (directory.state() == RunState::running)
-      throw Error(ErrorKind::io, directory.path().string(), "is being trained, expected a run that nobody trains");
+      throw Error(ErrorKind::io, directory.path().string(), "is running, expected a run that is not");
   } catch (const Error& error) {
     // A damaged run is one that people want to be rid of.
     if (error.kind() != ErrorKind::data) throw;
   }
   const auto attempt = leases.acquire(id, floor);
-  if (!attempt)
-    throw Error(ErrorKind::io, directory.path().string(), "is being trained, expected a run that nobody trains");
+  if (!attempt) throw Error(ErrorKind::io, directory.path().string(), "is running, expected a run that is not");
   const Path place = free_place(lab, id);
   try {
     file_system().create_directories(lab.trash());

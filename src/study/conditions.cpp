@@ -59,10 +59,10 @@ Conditions::Conditions(const ConfigValue& rule, std::string_view key, const std:
   for (const std::string& name : not_conditions) conditions.table().erase(name);
   collect(conditions, "");
   if (conditions_.empty())
-    throw Error(ErrorKind::usage, rule.origin,
-                fmt::format("{}: a rule without conditions would hold for every run, expected some, like model.mixer = "
-                            "\"rnn\"",
-                            key_));
+    throw Error(
+        ErrorKind::usage, rule.origin,
+        fmt::format("{}: a rule without conditions would apply to every run, expected some, like model.mixer = \"rnn\"",
+                    key_));
 }
 
 void Conditions::collect(const ConfigValue& table, const std::string& path) {

@@ -41,7 +41,7 @@ void check_different(const Axis& axis) {
     const auto [first, added] = seen.emplace(canonical(config_to_json(value)), value.origin);
     if (!added)
       throw Error(ErrorKind::usage, value.origin,
-                  fmt::format("{}: {} stands twice in its list (first at {}), expected different values", axis.path,
+                  fmt::format("{}: {} is in its list twice (first at {}), expected different values", axis.path,
                               value.shown(), first->second));
   }
 }
@@ -80,7 +80,7 @@ void check_zip(const Zip& zip, const std::vector<const Axis*>& axes) {
     for (const Axis* axis : axes) values.push_back(config_to_json(axis->values[row]));
     if (!seen.emplace(canonical(values), row).second)
       throw Error(ErrorKind::usage, axes[0]->values[row].origin,
-                  fmt::format("zip: {} stands twice, expected different rows", values.dump()));
+                  fmt::format("zip: {} appears twice, expected different combinations", values.dump()));
   }
 }
 
@@ -201,10 +201,9 @@ void Grid::fail_twice(std::int64_t first, std::int64_t second, const std::string
   for (std::size_t i = 0; i < axes_.size(); ++i)
     for (const std::int64_t of : {first, second})
       if (choice(first, i) != choice(second, i)) places.push_back(axes_[i].values[choice(of, i)].origin);
-  throw Error(
-      ErrorKind::usage, join(places, " and "),
-      fmt::format("two points of the grid are the same run {}: {} and {}; expected values that make a difference", id,
-                  describe(first), describe(second)));
+  throw Error(ErrorKind::usage, join(places, " and "),
+              fmt::format("two points of the grid are the same run {}: {} and {}; expected values that change the run",
+                          id, describe(first), describe(second)));
 }
 
 }  // namespace mneme::study

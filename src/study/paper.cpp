@@ -41,7 +41,7 @@ PaperValue parse_paper_value(const ConfigValue& table) {
     throw Error(ErrorKind::usage, table.find("value")->origin,
                 fmt::format("paper.value: got {}, expected a number from 0 to 1", *paper.value));
   if (!paper.value && !paper.passes && paper.says.empty())
-    throw Error(ErrorKind::usage, table.origin, "paper: got conditions alone, expected value, passes or says as well");
+    throw Error(ErrorKind::usage, table.origin, "paper: got only conditions, expected value, passes or says as well");
   return paper;
 }
 

@@ -182,7 +182,7 @@ Study parse_study(std::string_view text, const Path& file, const StudyOptions& o
   add_paper(study, root);
   if (study.runs.empty())
     throw Error(ErrorKind::usage, tables_of(root, "exclude").front().origin,
-                fmt::format("all {} runs are excluded, expected at least one that is not", grouped(grid.size())));
+                fmt::format("all {} runs are excluded, expected at least one run to be left", grouped(grid.size())));
   return study;
 }
 

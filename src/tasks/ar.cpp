@@ -62,12 +62,12 @@ std::unique_ptr<Task> build(const Options& options) {
 TaskEntry ar_entry() {
   return {
       .name = "ar",
-      .summary = "associative recall with one question: pairs, then one key",
+      .summary = "associative recall with one query: pairs, then one key",
       .citation =
           "Ba et al. 2016, Using Fast Weights to Attend to the Recent Past; Fu et al. 2023, Hungry Hungry Hippos",
       .layout =
-          "key value key value ... (2 * pairs tokens), then one of the keys, where its value is asked.\n"
-          "Keys are distinct and from the lower half of the vocabulary, values from the upper half, with repeats.",
+          "key value key value ... (2 * pairs tokens), then one of the keys, labelled with its value.\nKeys are "
+          "distinct and from the lower half of the vocabulary, values from the upper half, with repeats.",
       .options =
           {
               integer_field("pairs", 6, 1, 1 << 20, "key-value pairs; at most vocab / 2 - 1"),

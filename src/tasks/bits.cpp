@@ -102,9 +102,9 @@ std::vector<GeneralisationAxis> longer_sequences() { return {{"length", {128, 25
 TaskEntry parity_entry() {
   return {
       .name = "parity",
-      .summary = "whether the number of ones is odd, asked at the end",
+      .summary = "is the number of ones odd? One label, at the end",
       .citation = kCitation,
-      .layout = "length - 1 random bits, then the end token 2, where the parity of the ones is asked.",
+      .layout = "length - 1 random bits, then the end token 2, labelled with the parity of the ones.",
       .options = {integer_field("length", 64, 2, 1 << 22, "tokens in a sequence, the end token included")},
       .metrics = {"accuracy"},
       .axes = longer_sequences(),
@@ -115,9 +115,9 @@ TaskEntry parity_entry() {
 TaskEntry majority_entry() {
   return {
       .name = "majority",
-      .summary = "whether more than half of the bits are ones, asked at the end",
+      .summary = "are more than half of the bits ones? One label, at the end",
       .citation = kCitation,
-      .layout = "length - 1 random bits, then the end token 2, where 1 is asked if more than half are ones, else 0.",
+      .layout = "length - 1 random bits, then the end token 2, labelled 1 if more than half are ones, else 0.",
       .options = {integer_field("length", 64, 2, 1 << 22, "tokens in a sequence, the end token included")},
       .metrics = {"accuracy"},
       .axes = longer_sequences(),
@@ -128,9 +128,9 @@ TaskEntry majority_entry() {
 TaskEntry cumulative_parity_entry() {
   return {
       .name = "cumulative_parity",
-      .summary = "whether the number of ones so far is odd, asked at each bit",
+      .summary = "is the number of ones so far odd? One label a bit",
       .citation = kCitation,
-      .layout = "length random bits; at each the parity of the ones up to and with it is asked.",
+      .layout = "length random bits, each labelled with the parity of the ones up to and including it.",
       .options = {integer_field("length", 64, 1, 1 << 22, "bits in a sequence")},
       .metrics = {"accuracy", "exact_match", "accuracy_by_position"},
       .axes = longer_sequences(),
@@ -141,10 +141,10 @@ TaskEntry cumulative_parity_entry() {
 TaskEntry cumulative_majority_entry() {
   return {
       .name = "cumulative_majority",
-      .summary = "whether at least half of the bits so far are ones, asked at each bit",
+      .summary = "are at least half of the bits so far ones? One label a bit",
       .citation = kCitation,
       .layout =
-          "length random bits; at each 1 is asked if at least half of the bits up to and with it are ones, else 0.",
+          "length random bits, each labelled 1 if at least half of the bits up to and including it are ones, else 0.",
       .options = {integer_field("length", 64, 1, 1 << 22, "bits in a sequence")},
       .metrics = {"accuracy", "exact_match", "accuracy_by_position"},
       .axes = longer_sequences(),

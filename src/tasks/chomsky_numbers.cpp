@@ -155,16 +155,14 @@ class ComputeSqrt : public ChomskyRule {
 
 std::vector<TaskEntry> chomsky_number_entries() {
   return {
-      chomsky_entry(
-          "binary_addition", "the sum of two binary numbers, lowest bit first",
-          "number 2 number, lowest bit first, n tokens in all | n + 1 empty: their sum, lowest bit first, without\n"
-          "leading zeros, then 2; what is left of them is not asked.",
-          3, build_rule<BinaryAddition>),
-      chomsky_entry(
-          "binary_multiplication", "the product of two binary numbers, lowest bit first",
-          "number 2 number, lowest bit first, n tokens in all | n empty: their product, lowest bit first, without\n"
-          "leading zeros, then 2; what is left of them is not asked.",
-          3, build_rule<BinaryMultiplication>),
+      chomsky_entry("binary_addition", "the sum of two binary numbers, lowest bit first",
+                    "number 2 number, lowest bit first, n tokens in all | n + 1 empty: their sum, lowest bit first, "
+                    "without\nleading zeros, then 2; positions after that have no label.",
+                    3, build_rule<BinaryAddition>),
+      chomsky_entry("binary_multiplication", "the product of two binary numbers, lowest bit first",
+                    "number 2 number, lowest bit first, n tokens in all | n empty: their product, lowest bit first, "
+                    "without\nleading zeros, then 2; positions after that have no label.",
+                    3, build_rule<BinaryMultiplication>),
       chomsky_entry(
           "compute_sqrt", "the whole part of the square root of a binary number",
           "A number of n bits, highest first | (n + 1)/2 empty: the whole part of its square root, as many bits.", 1,

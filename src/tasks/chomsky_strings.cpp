@@ -149,12 +149,11 @@ std::vector<TaskEntry> chomsky_string_entries() {
       chomsky_entry("missing_duplicate_string", "the missing symbol of a string written twice",
                     "n/2 bits twice, one of them replaced by 2 (shown ?), an odd n ends in 3 | _ : the replaced bit.",
                     2, build_rule<MissingDuplicateString>),
-      chomsky_entry(
-          "stack_manipulation", "a stack after a row of pushes and pops",
-          "A stack of bits, bottom first, then actions 2, 3, 4 (pop, push 0, push 1; shown - +0 +1), n in all | n + 1 "
-          "empty:\n"
-          "the final stack, top first, then 2; what is left of them is not asked. Popping an empty stack does nothing.",
-          1, build_rule<StackManipulation>),
+      chomsky_entry("stack_manipulation", "a stack after a series of pushes and pops",
+                    "A stack of bits, bottom first, then actions 2, 3, 4 (pop, push 0, push 1; shown - +0 +1), n in "
+                    "all | n + 1 empty:\nthe final stack, top first, then 2; positions after that have no label. "
+                    "Popping an empty stack does nothing.",
+                    1, build_rule<StackManipulation>),
   };
 }
 

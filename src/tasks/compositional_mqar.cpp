@@ -121,9 +121,9 @@ TaskEntry compositional_mqar_entry() {
       .summary = "recall by two keys together: neither alone tells the value",
       .citation = "Arora et al. 2023, Zoology (compositional_mqar in its code)",
       .layout =
-          "first-key second-key value ... (pairs triples: every combination of sqrt(pairs) first and as many\n"
-          "second keys, shuffled), then slots of three tokens: first-key second-key filler.\n"
-          "The value is asked at the second key. First keys, second keys and values are thirds of the vocabulary.",
+          "first-key second-key value ... (pairs triples: every combination of sqrt(pairs) first and as many\nsecond "
+          "keys, shuffled), then slots of three tokens: first-key second-key filler.\nThe second key is labelled with "
+          "the value. First keys, second keys and values are thirds of the vocabulary.",
       .options =
           {
               integer_field("length", 66, 6, 1 << 20, "tokens in a sequence, a multiple of 3"),
@@ -134,7 +134,7 @@ TaskEntry compositional_mqar_entry() {
           },
       .metrics = {"accuracy", "exact_match", "accuracy_by_position", "accuracy_by_distance"},
       .axes = {{"length", {129, 258, 513, 1026}, "longer sequences"},
-               {"pairs", {9, 16, 25, 64}, "a larger grid, in a longer sequence where it needs it", lengthen}},
+               {"pairs", {9, 16, 25, 64}, "a larger grid, in a longer sequence if needed", lengthen}},
       .build = build,
   };
 }

@@ -139,9 +139,10 @@ TaskEntry copy_entry() {
       .layout =
           "copy: $ s | s .   prefix_ngram: $ g | s | answer .   suffix_ngram: $ s | g answer .\n"
           "duplicate_ngram: copy of a string in which one n-gram was replaced by another everywhere.\n"
-          "The answer is what follows the first g in s. Asked: each letter of the answer and the `.`, one position\n"
-          "before it stands. Training: texts fill the context one after another, the last one is cut off and not\n"
-          "asked; validation and test: one text a row, padded with *. Tokens: letters from 0, then $ | . *",
+          "The answer is what follows the first g in s. The labels are the letters of the answer and the `.`, each "
+          "one\n"
+          "position early. Training: texts fill the context one after another, the last one is cut off and has no\n"
+          "labels; validation and test: one text per sequence, padded with *. Tokens: letters from 0, then $ | . *",
       .options =
           {
               integer_field("min_length", 5, 1, 1 << 16, "letters in the shortest string"),

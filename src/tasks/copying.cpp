@@ -127,7 +127,8 @@ Schema copying_options() {
       integers_field("blanks", Json::array({10, 20, 30, 40, 50}), 1, 1 << 20,
                      "steps to remember them for; a list is a mixture"),
       integer_field("symbols", 8, 1, 1 << 16, "different data tokens: 1..symbols"),
-      choice_field("loss", "recall", {"recall", "all"}, "ask for the pattern only, or for a blank everywhere else too"),
+      choice_field("loss", "recall", {"recall", "all"},
+                   "label the pattern only, or label every other position with a blank too"),
   };
 }
 
@@ -145,11 +146,12 @@ std::vector<std::string> copying_metrics() {
 TaskEntry copying_entry() {
   return {
       .name = "copying",
-      .summary = "remember a pattern over a stretch of blanks, then write it down",
+      .summary = "remember a pattern over a stretch of blanks, then repeat it",
       .citation = "Arjovsky et al. 2016, Unitary Evolution Recurrent Neural Networks; Hochreiter and Schmidhuber 1997",
       .layout =
-          "pattern data tokens | blanks - 1 blanks | indicator | pattern blanks, where the data are asked in order.\n"
-          "Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2. Length blanks + 2 * pattern.",
+          "pattern data tokens | blanks - 1 blanks | indicator | pattern blanks, labelled with the data in "
+          "order.\nTokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2. Length blanks + 2 * "
+          "pattern.",
       .options = copying_options(),
       .metrics = copying_metrics(),
       .axes = copying_axes(),
@@ -162,11 +164,11 @@ TaskEntry copying_entry() {
 TaskEntry denoising_entry() {
   return {
       .name = "denoising",
-      .summary = "remember data scattered among blanks, then write them down",
+      .summary = "remember data scattered among blanks, then repeat them",
       .citation = "Jing et al. 2019, Gated Orthogonal Recurrent Units (denoise); also called selective copying",
       .layout =
-          "pattern data tokens at random places among blanks - 1 blanks | indicator | pattern blanks, where the\n"
-          "data are asked in order. Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2.\n"
+          "pattern data tokens at random positions among blanks - 1 blanks | indicator | pattern blanks,\n"
+          "labelled with the data in order. Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2.\n"
           "Length blanks + 2 * pattern.",
       .options = copying_options(),
       .metrics = copying_metrics(),

@@ -98,7 +98,7 @@ TaskEntry counting_entry() {
           "On Memory and Generalization in the Era of Linear Recurrence, 3, 4.3 and appendix G (offset prediction)",
       .layout =
           "A scalar signal of `length` steps, off (0) for a random time from iti, on (1) for isi steps, off, on, ...\n"
-          "It starts off and is cut at length. Input: all steps but the last; asked at each: the next step.",
+          "It starts off and is cut at length. Input: all steps but the last, each labelled with the next step.",
       .options =
           {
               integer_field("length", 200, 3, 1 << 22, "steps of the signal; one more than inputs"),

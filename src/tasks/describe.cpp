@@ -40,9 +40,10 @@ std::string describe_task(const TaskEntry& entry) {
     text += fmt::format("  {:<12} {:<18} {}\n  {:<12} {:<18} {}\n", field.name, field.fallback.dump(), field.help, "",
                         "", field.expected());
   text += "\nat the defaults\n";
-  text += shape.is_signal() ? fmt::format("  a signal of {} steps, one target a step\n", shape.length)
-                            : fmt::format("  {} positions, {} tokens, {} classes, {:.4g} asked per training example\n",
-                                          shape.length, shape.vocab, shape.classes, shape.asked);
+  text += shape.is_signal()
+              ? fmt::format("  a signal of {} steps, one target a step\n", shape.length)
+              : fmt::format("  {} positions, {} tokens, {} classes, {:.4g} labelled positions per training example\n",
+                            shape.length, shape.vocab, shape.classes, shape.asked);
   text += fmt::format("  chance {:.4g}\n\nmetrics\n  {}\n\ngeneralisation\n", task->chance(),
                       fmt::join(entry.metrics, ", "));
   for (const GeneralisationAxis& axis : entry.axes)

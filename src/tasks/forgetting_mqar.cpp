@@ -101,8 +101,8 @@ TaskEntry forgetting_mqar_entry() {
       .summary = "recall where some keys are given a new value: the last one counts",
       .citation = "Arora et al. 2023, Zoology (forgetting_mqar in its code)",
       .layout =
-          "key value ... (pairs), then key value ... (updates: keys from before, with a new value),\n"
-          "then slots of two tokens as in mqar; each key is asked for once and wants its last value.",
+          "key value ... (pairs), then key value ... (updates: keys from before, with a new value),\nthen slots of two "
+          "tokens as in mqar; each key appears once and is labelled with its last value.",
       .options =
           {
               integer_field("length", 64, 6, 1 << 20, "tokens in a sequence, even"),
@@ -114,10 +114,10 @@ TaskEntry forgetting_mqar_entry() {
           },
       .metrics = {"accuracy", "exact_match", "accuracy_by_position", "accuracy_by_distance"},
       .axes = {{"length", {128, 256, 512, 1024}, "longer sequences"},
-               {"pairs", {16, 32, 64}, "more pairs, in a longer sequence where they need it", lengthen},
+               {"pairs", {16, 32, 64}, "more pairs, in a longer sequence if needed", lengthen},
                {"updates",
                 {8, 16},
-                "more updates, of as many pairs at least",
+                "more updates, with at least as many pairs",
                 [](Options& options) {
                   options.set("pairs", std::max(options.integer("pairs"), options.integer("updates")));
                   lengthen(options);

@@ -116,7 +116,7 @@ std::string Group::trouble(std::string_view expression) {
     order = std::min(order * std::min(factor->order(), kLargestGroup + 1), kLargestGroup + 1);
   }
   if (order > kLargestGroup) return fmt::format("a group of at most {} elements", kLargestGroup);
-  if (order == 1) return "a group of at least 2 elements: one element is no state to track";
+  if (order == 1) return "a group of at least 2 elements: with one there is no state to track";
   return "";
 }
 

@@ -62,13 +62,13 @@ std::unique_ptr<Task> build(const Options& options) { return std::make_unique<In
 TaskEntry induction_entry() {
   return {
       .name = "induction",
-      .summary = "induction head: one special token, and what stood behind it is asked at the end",
+      .summary = "induction head: recall the token that followed a special token",
       .citation =
           "Gu and Dao 2023, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 4.1.2 and E.1; "
           "Olsson et al. 2022, In-context Learning and Induction Heads",
       .layout =
-          "Random tokens; somewhere the special token (vocab - 1), which is followed by the answer;\n"
-          "the special token again at the last position, where the answer is asked.",
+          "Random tokens; somewhere the special token (vocab - 1), followed by the answer;\nthe special token again at "
+          "the last position, labelled with the answer.",
       .options =
           {
               integer_field("length", 256, 3, 1 << 21, "tokens in a sequence"),

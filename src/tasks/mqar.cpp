@@ -120,11 +120,11 @@ std::vector<Role> pair_roles(const ExampleView& example, std::size_t pairs) {
 TaskEntry mqar_entry() {
   return {
       .name = "mqar",
-      .summary = "multi-query associative recall: each key of the context is asked for once, later",
+      .summary = "multi-query associative recall: recall the value of each key of the context",
       .citation = "Arora et al. 2023, Zoology: Measuring and Improving Recall in Efficient Language Models",
       .layout =
           "key value key value ... (2 * pairs tokens), then length/2 - pairs slots of two tokens.\n"
-          "Each key stands once more at the start of a slot and its value is asked there; the rest is filler.\n"
+          "Each key appears once more at the start of a slot, labelled with its value; the rest is filler.\n"
           "Slot g is drawn first with weight (g + 1)^(power - 1), without replacement.",
       .options =
           {
@@ -139,7 +139,7 @@ TaskEntry mqar_entry() {
           },
       .metrics = {"accuracy", "exact_match", "accuracy_by_position", "accuracy_by_distance"},
       .axes = {{"length", {128, 256, 512, 1024}, "longer sequences"},
-               {"pairs", {8, 16, 32, 64}, "more pairs, in a longer sequence where they need it", lengthen_for_pairs}},
+               {"pairs", {8, 16, 32, 64}, "more pairs, in a longer sequence if needed", lengthen_for_pairs}},
       .build = build,
   };
 }

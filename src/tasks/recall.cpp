@@ -33,7 +33,7 @@ Field power_field() {
 }
 
 Field filler_field() {
-  return choice_field("filler", "random", {"random", "zero"}, "what stands where nothing is asked");
+  return choice_field("filler", "random", {"random", "zero"}, "tokens at positions without a label");
 }
 
 void check_recall_sizes(const Options& options, std::int64_t width, std::int64_t context) {

@@ -80,11 +80,11 @@ std::unique_ptr<Task> build(const Options& options) {
 TaskEntry selective_copying_entry() {
   return {
       .name = "selective_copying",
-      .summary = "remember data scattered in long noise, then write them down at markers",
+      .summary = "remember data scattered in long noise, then repeat them at markers",
       .citation = "Gu and Dao 2023, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 4.1.1 and E.1",
       .layout =
-          "length tokens of noise (0) with `data` data tokens (1..vocab-2) at random places, then as many markers\n"
-          "(vocab - 1), where the data are asked in order.",
+          "length tokens of noise (0) with `data` data tokens (1..vocab-2) at random positions, then as many "
+          "markers\n(vocab - 1), labelled with the data in order.",
       .options =
           {
               integer_field("length", 4096, 1, 1 << 20, "tokens before the markers"),
@@ -95,7 +95,7 @@ TaskEntry selective_copying_entry() {
       .axes = {{"length", {8192, 16384, 65536}, "longer noise"},
                {"data",
                 {32, 64, 128},
-                "more data, in a longer sequence where they need it",
+                "more data, in a longer sequence if needed",
                 [](Options& options) {
                   options.set("length", std::max(options.integer("length"), options.integer("data")));
                 }}},

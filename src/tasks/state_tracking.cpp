@@ -95,9 +95,9 @@ TaskEntry state_tracking_entry() {
       .summary = "the running product of elements of a finite group",
       .citation = "Merrill et al. 2024, The Illusion of State in State-Space Models; Liu et al. 2023",
       .layout =
-          "length elements x_1 x_2 ... of the group, uniform; at each the product x_1 * ... * x_t is asked.\n"
+          "length elements x_1 x_2 ... of the group, uniform, each labelled with the product x_1 * ... * x_t.\n"
           "Elements are 0..order-1, identity 0, numbered as docs/tasks/state_tracking.md says.\n"
-          "Padding is the token `order`, the beginning (option bos) `order + 1`, asked as itself.",
+          "Padding is the token `order`, the beginning (option bos) `order + 1`, labelled with itself.",
       .options =
           {
               text_field("group", "A5", "Z_n, A_n, S_n or a product: Z60, A5, S3, A4xZ5; 2 to 2520 elements"),

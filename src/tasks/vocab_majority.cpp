@@ -80,11 +80,11 @@ std::unique_ptr<Task> build(const Options& options) { return std::make_unique<Vo
 TaskEntry vocab_majority_entry() {
   return {
       .name = "vocab_majority",
-      .summary = "the most frequent token of the sequence, asked at the end",
+      .summary = "the most frequent token of the sequence, labelled at the end",
       .citation = "Arora et al. 2023, Zoology (circuits in its code)",
       .layout =
-          "length - 1 random tokens from 1..vocab-1, then the end token 0, where the most frequent one is asked.\n"
-          "It is the only most frequent one: of several, the smallest replaces the first token that is another.",
+          "length - 1 random tokens from 1..vocab-1, then the end token 0, labelled with the most frequent one.\nTies "
+          "are broken: the smallest of the most frequent tokens replaces the first token that differs from it.",
       .options =
           {
               integer_field("length", 64, 2, 1 << 22, "tokens in a sequence, the end token included"),

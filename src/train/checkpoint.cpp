@@ -18,7 +18,7 @@ void copy_into(const Safetensors& file, const Path& path, const std::string& nam
     throw Error(ErrorKind::data, path.string(), fmt::format("no tensor '{}' in the checkpoint", name));
   if (found->second.dtype != "F32" || found->second.shape != shape)
     throw Error(ErrorKind::data, path.string(),
-                fmt::format("tensor '{}' has another type or shape than the model", name));
+                fmt::format("tensor '{}' differs from the model in type or shape", name));
   std::memcpy(to.data_ptr<float>() + offset, found->second.bytes.data(), found->second.bytes.size());
 }
 
@@ -74,7 +74,7 @@ Recovery Trainer::recover(const CheckpointFiles& files) {
       recovery.notes.push_back(fmt::format("resumed at step {} from {}", position_.step, file.filename().string()));
       return recovery;
     } catch (const Error& error) {
-      recovery.notes.push_back(fmt::format("checkpoint not usable: {}", error.what()));
+      recovery.notes.push_back(fmt::format("cannot use this checkpoint: {}", error.what()));
     }
   }
   if (!recovery.notes.empty()) recovery.notes.push_back("no usable checkpoint: starting over");

@@ -59,7 +59,7 @@ TrainResult Trainer::train(const CheckpointFiles& files, TrainObserver& observer
     const bool last = position_.step == steps || !verdict().empty();
     const bool stop = observer.wants_stop();
     if (stop || last || observer.wants_checkpoint()) save_and_tell(files, observer);
-    if (stop && !last) return finish(Outcome::interrupted, "asked to stop");
+    if (stop && !last) return finish(Outcome::interrupted, "stop requested");
   }
   const std::string early = verdict();
   return finish_tested(early.empty() ? "budget" : early, observer);
@@ -131,7 +131,7 @@ TrainResult Trainer::finish_tested(std::string reason, TrainObserver& observer) 
     return result;
   } catch (const Leaving&) {
     // The last step's checkpoint is on the disk: the next attempt comes here at once.
-    return finish(Outcome::interrupted, "asked to stop");
+    return finish(Outcome::interrupted, "stop requested");
   }
 }
 

@@ -128,7 +128,7 @@ double restore_metrics(const train::Trainer& trainer, const store::RunWriter& wr
   try {
     for (const Json& metric : writer.directory().metrics()) times[metric.at("step")] = metric.at("times");
   } catch (const std::exception& error) {
-    writer.log(fmt::format("metrics.jsonl was damaged and is made again from the checkpoint: {}", error.what()));
+    writer.log(fmt::format("metrics.jsonl was damaged; rebuilt it from the checkpoint: {}", error.what()));
   }
   std::vector<Json> metrics;
   double seconds = 0;
@@ -160,8 +160,9 @@ train::CheckpointClock clock_of(const Json& request, std::int64_t bytes) {
 bool carry_out_run(const Json& request) {
   const config::RunConfig run = config::resolve_run(config_from_json(request.at("config"), "request"));
   const store::RunDirectory directory(request.at("directory").get<std::string>());
-  const store::RunWriter writer = store::RunWriter::begin(
-      directory, run.json, request.value("attempt", std::int64_t{0}), request.value("holder", "a worker on its own"));
+  const store::RunWriter writer =
+      store::RunWriter::begin(directory, run.json, request.value("attempt", std::int64_t{0}),
+                              request.value("holder", "a worker started by hand"));
   writer.remove_summary();
   const Json environment = store::environment_for(directory, fingerprint());
   if (environment.contains("earlier") && environment["earlier"].front().value("code", "") != this_code().build)

@@ -29,7 +29,7 @@ std::map<std::string, torch::Tensor> load_parameters(const GoldenCase& golden, t
     const torch::Tensor& reference = golden.at("param." + item.key());
     if (reference.sizes() != item.value().sizes())
       throw Error(ErrorKind::mismatch, path.string(),
-                  fmt::format("parameter '{}' has another shape than ours", item.key()));
+                  fmt::format("the shape of parameter '{}' differs from ours", item.key()));
     item.value().copy_(reference);
     ours["grad." + item.key()] = item.value();
   }
@@ -55,7 +55,7 @@ Verification verify_case(const Path& path, double tolerance) {
   for (const auto& [name, ours] : computed) {
     const torch::Tensor& reference = golden.at(name);
     if (reference.sizes() != ours.sizes())
-      throw Error(ErrorKind::mismatch, path.string(), fmt::format("'{}' has another shape than ours", name));
+      throw Error(ErrorKind::mismatch, path.string(), fmt::format("the shape of '{}' differs from ours", name));
     const bool is_gradient = name.starts_with("grad");
     const double allowed = tolerance * std::max(largest(reference), is_gradient ? floor : 0.0);
     const double error = largest(ours - reference);
@@ -68,7 +68,7 @@ Verification verify_case(const Path& path, double tolerance) {
   }
   result.ok = result.worst <= 1.0;
   if (!result.ok)
-    result.message = fmt::format("'{}' is off by {:.3g} times the allowed error", result.tensor, result.worst);
+    result.message = fmt::format("'{}' differs by {:.3g} times the allowed error", result.tensor, result.worst);
   return result;
 }
 

@@ -55,7 +55,7 @@ TEST_F(ChangedCode, DoesNotReturnOldResultsSilently) {
 
   const ProcessResult fresh = mneme(joined({"train", "--same-code", "--yes"}, kTiny));
   EXPECT_EQ(fresh.exit_code, 0) << fresh.err;
-  EXPECT_THAT(fresh.out, Not(HasSubstr("already ended")));
+  EXPECT_THAT(fresh.out, Not(HasSubstr("already finished")));
   EXPECT_EQ(environment()["code"], this_code().build);
   EXPECT_EQ(trashed(), 1u);
 }
@@ -73,7 +73,7 @@ TEST_F(ChangedCode, FromBeforeItWasRecordedIsUsedWithANote) {
   write_file_atomically(sample.lab.run(id).path() / "environment.json", changed.dump());
   const ProcessResult again = mneme(joined({"train"}, kTiny));
   EXPECT_EQ(again.exit_code, 0);
-  EXPECT_THAT(again.out, HasSubstr("already ended"));
+  EXPECT_THAT(again.out, HasSubstr("already finished"));
   EXPECT_THAT(again.err, HasSubstr("note: 1 run from before the code was recorded"));
 }
 
@@ -85,7 +85,7 @@ TEST_F(ChangedCode, RetryDoneAndRmAskAndKeepWhatTheyRemove) {
   EXPECT_EQ(retried.out, "1 run runnable\n") << retried.err;
   EXPECT_EQ(trashed(), 1u);
   EXPECT_EQ(json({"runs"})["runs"][0]["state"], "new");
-  EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, Not(HasSubstr("already ended")));
+  EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, Not(HasSubstr("already finished")));
 
   EXPECT_EQ(mneme({"rm", id}).exit_code, 2) << "nobody can be asked";
   EXPECT_EQ(trashed(), 1u);

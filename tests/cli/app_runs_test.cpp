@@ -48,7 +48,7 @@ TEST_F(AppRuns, ARunIsTrainedShownAndNotTrainedAgain) {
   EXPECT_EQ(again["already"], true);
   EXPECT_EQ(again["state"], "done");
   EXPECT_EQ(again["summary"]["values"]["step"], 5);
-  EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, HasSubstr("already ended"));
+  EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, HasSubstr("already finished"));
 
   EXPECT_EQ(json({"runs"})["runs"][0]["id"], id);
   EXPECT_EQ(json({"runs", "lr>1"})["runs"].size(), 0u);
@@ -124,7 +124,7 @@ TEST_F(AppRuns, ReindexReportsDamageAndGoesOn) {
   const ProcessResult runs = mneme({"runs"});
   EXPECT_EQ(runs.exit_code, 0);
   EXPECT_THAT(runs.out, HasSubstr(good));
-  EXPECT_THAT(runs.err, HasSubstr("made it again"));
+  EXPECT_THAT(runs.err, HasSubstr("rebuilt it"));
 }
 
 TEST_F(AppRuns, CtrlCLeavesAResumableRun) {
@@ -157,7 +157,7 @@ TEST_F(AppRuns, DiffNamesFieldsAndTheStepWhereMetricsPart) {
   EXPECT_TRUE(seed_differs);
   EXPECT_EQ(diff["metrics_part"]["step"], 1);
   EXPECT_TRUE(json({"diff", a, a})["metrics_part"].is_null());
-  EXPECT_THAT(mneme({"diff", a, b}).out, HasSubstr("the metrics part at step 1"));
+  EXPECT_THAT(mneme({"diff", a, b}).out, HasSubstr("the metrics first differ at step 1"));
 }
 
 TEST_F(AppRuns, ExportsAreReadableByOthers) {

@@ -106,11 +106,11 @@ TEST_F(App, BadInputIsOneLineWithAnExitCode) {
       {{"export", "--format", "cvs"}, 2, "did you mean 'csv'?"},
       {{"export", "--format", "tensorboard"}, 2, "expected a directory"},
       {{"diff", "0123", "4567"}, 2, "no run starts with '0123'"},
-      {{"retry"}, 2, "got no run, expected some"},
+      {{"retry"}, 2, "no runs selected"},
       {{"cancel", "state=runing", "lrr=3"}, 2, "unknown key 'lrr'"},
       {{"window", "--low", "1", "--high", "0.1"}, 2, "expected two rates in ascending order"},
       {{"window", "--rates", "1"}, 2, "[--rates]"},
-      {{"window", "train.batch=[1, 2]", "--rates", "4"}, 2, "other axes"},
+      {{"window", "train.batch=[1, 2]", "--rates", "4"}, 2, "axes other than"},
   };
   for (const BadInput& bad : cases) {
     const ProcessResult result = mneme(bad.arguments);

@@ -89,7 +89,7 @@ TEST(ModelConfig, WhatDoesNotFitIsRejectedWithItsPlace) {
   EXPECT_THAT(error_of("embed_width = 8\n"),
               HasSubstr("[run.toml:3:1] model.embed_width: got 8, expected the width 64"));
   EXPECT_THAT(error_of("block = 'plain'\nmixer = 'mamba'\nembed_width = 8\n"),
-              HasSubstr("mamba has as many channels behind it"));
+              HasSubstr("mamba has as many output channels as input channels"));
   EXPECT_THAT(error_of("block = 'plain'\nmixer = 'rnn'\nembed_width = 8\ntied = true\n"),
               HasSubstr("[run.toml:6:1] model.tied: got true, expected false"));
   EXPECT_THAT(error_of("input = 'linear'\ntied = true\n"), HasSubstr("model.tied"));

@@ -78,7 +78,7 @@ TEST(TestConfig, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(error_of("[test]\nalnog = 'length'\n"),
               HasSubstr("[run.toml:2:1] test: unknown key 'alnog', did you mean 'along'?"));
   EXPECT_THAT(error_of("model.mixer = 'mamba'\n[test]\nalong = 'length'\nvalues = [127]\n"),
-              HasSubstr("[run.toml:4:1] test.values: got [127], expected values of length that the task can have"));
+              HasSubstr("[run.toml:4:1] test.values: got [127], expected values of length that the task allows"));
   EXPECT_THAT(error_of("[test]\nphases = true\n"), HasSubstr("mqar has no phase tests, only counting has"));
   EXPECT_THAT(error_of("[test]\ntraces = 1\n"), HasSubstr("test.traces: got 1, expected 0: mqar has no signals"));
   EXPECT_THAT(error_of("test = 3"), HasSubstr("test: got 3, expected a table"));

@@ -49,7 +49,7 @@ TEST_F(ExecutorTrouble, AFailedRunIsTriedAsOftenAsAsked) {
   };
   EXPECT_EQ(run(runs, 1, 2).count(store::RunState::done), 1u);
   EXPECT_EQ(kills, 2);
-  EXPECT_THAT(watcher.notes, Contains(HasSubstr("tried again")));
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("trying again")));
 }
 
 TEST_F(ExecutorTrouble, ARunThatKillsThreeWorkersIsSetAsideAndTheOthersFinish) {
@@ -85,7 +85,7 @@ TEST_F(ExecutorTrouble, AWorkerThatHangsLosesItsRun) {
   hasty.lease = 2;
   const ExecutionResult result = execute(runs, sample.lab, &index, hasty, watcher);
   EXPECT_EQ(result.count(store::RunState::done), 1u);
-  EXPECT_THAT(watcher.notes, Contains(HasSubstr("no sign of life for 2 s")));
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("did not respond for 2 s")));
 }
 
 TEST_F(ExecutorTrouble, AWorkerStoppedBySomebodyElseIsReplaced) {
@@ -97,7 +97,7 @@ TEST_F(ExecutorTrouble, AWorkerStoppedBySomebodyElseIsReplaced) {
   const ExecutionResult result = run(runs, 1);
   ASSERT_TRUE(stopped);
   EXPECT_EQ(result.count(store::RunState::done), 1u);
-  EXPECT_THAT(watcher.notes, Contains(HasSubstr("goes on with another")));
+  EXPECT_THAT(watcher.notes, Contains(HasSubstr("resuming with another")));
   EXPECT_GT(watcher.first_steps.at(1), 10);
 }
 
@@ -124,7 +124,7 @@ TEST_F(ExecutorTrouble, ADamagedSummaryMeansThatTheRunIsTrainedAgain) {
 TEST_F(ExecutorTrouble, TroubleWithTheIndexIsTalkedAboutOnceAndStopsNothing) {
   store::Database(sample.lab.index()).execute("DROP TABLE runs");
   EXPECT_EQ(run(seeds(2)).count(store::RunState::done), 2u);
-  EXPECT_THAT(watcher.notes, ElementsAre(HasSubstr("the index is behind")));
+  EXPECT_THAT(watcher.notes, ElementsAre(HasSubstr("the index is out of date")));
 }
 
 TEST_F(ExecutorTrouble, AWorkerThatCannotStartIsAnErrorAndNoFailedRun) {

@@ -150,12 +150,12 @@ TEST(Index, FollowsARunThatHasNotEnded) {
 TEST(Index, AMissingFileIsMadeAgainWithANotice) {
   const SampleLab sample;
   const std::string id = sample.add_done();
-  EXPECT_THAT(Index::open(sample.lab).notices(), ElementsAre(HasSubstr("made the index")));
+  EXPECT_THAT(Index::open(sample.lab).notices(), ElementsAre(HasSubstr("built the index")));
   EXPECT_THAT(Index::open(sample.lab).notices(), IsEmpty());
   std::filesystem::remove(sample.lab.index());
   Index index = Index::open(sample.lab);
   EXPECT_THAT(ids(index.query()), ElementsAre(id));
-  EXPECT_THAT(index.notices(), ElementsAre(HasSubstr("made the index")));
+  EXPECT_THAT(index.notices(), ElementsAre(HasSubstr("built the index")));
 }
 
 TEST(Index, ADamagedFileIsMadeAgainWithANotice) {
@@ -199,7 +199,7 @@ TEST(Index, WithoutAUsableFileItWorksFromTheDirectories) {
   std::filesystem::create_directories(sample.lab.index());
   Index index = Index::open(sample.lab);
   EXPECT_THAT(ids(index.query()), ElementsAre(id));
-  EXPECT_THAT(index.notices(), ElementsAre(HasSubstr("cannot be used")));
+  EXPECT_THAT(index.notices(), ElementsAre(HasSubstr("cannot use the index")));
 }
 
 TEST(Index, DamagedRunDirectoriesAreReportedAndTheOthersKept) {
@@ -226,7 +226,7 @@ TEST(Index, ManyProcessesWriteAtOnce) {
     Index index = Index::open(sample.lab);
     for (int i = 0; i < kRuns; ++i)
       index.update(sample.lab.run(expected[static_cast<std::size_t>(process * kRuns + i)]));
-    if (!index.notices().empty() && index.notices()[0].find("made the index") == std::string::npos)
+    if (!index.notices().empty() && index.notices()[0].find("built the index") == std::string::npos)
       throw std::runtime_error(index.notices()[0]);
   });
   Index index = Index::open(sample.lab);

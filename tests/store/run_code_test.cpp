@@ -64,7 +64,7 @@ TEST(Trash, RefusesARunThatIsTrained) {
   const config::RunConfig run = testing::sample_run();
   const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
   EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { move_to_trash(sample.lab, run.id, *leases); }),
-              ::testing::HasSubstr("is being trained"));
+              ::testing::HasSubstr("is running"));
   EXPECT_TRUE(std::filesystem::exists(sample.lab.run(run.id).path()));
 }
 

@@ -92,7 +92,7 @@ TEST_F(RunWriterTest, AStaleAttemptCanWriteNothing) {
   fresh.log("the newer one");
   EXPECT_THAT(writes_that_go_through(stale, directory), IsEmpty());
   EXPECT_THAT(error_of(ErrorKind::io, [&] { stale.write_summary({}); }),
-              HasSubstr("taken over: it is at attempt 2, ours is 1"));
+              HasSubstr("taken over: its newest attempt is 2, ours is 1"));
 }
 
 TEST_F(RunWriterTest, WithoutTheFenceTheExaminationFindsStaleWrites) {

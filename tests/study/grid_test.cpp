@@ -69,7 +69,7 @@ TEST(Grid, ABadAxisIsNamedWithItsPlace) {
   EXPECT_EQ(message("train.seed = []"), "[study.toml:5:7] train.seed: an empty list, expected at least one value");
   EXPECT_EQ(
       message("train.seed = [1, 2, 1]"),
-      "[study.toml:5:21] train.seed: 1 stands twice in its list (first at study.toml:5:15), expected different values");
+      "[study.toml:5:21] train.seed: 1 is in its list twice (first at study.toml:5:15), expected different values");
   EXPECT_THAT(message("train.lr = \"logspace(0, 1, 3)\""), HasSubstr("[study.toml:5:7] logspace"));
   EXPECT_THAT(message("train.lr = [1e-3, \"fast\"]"),
               HasSubstr("[study.toml:5:19] train.lr: got \"fast\", expected a number"));

@@ -155,7 +155,7 @@ TEST(Study, WrongRulesAreNamedWithTheirPlace) {
   EXPECT_THAT(message(kAxes + "[[include]]\ntrian = { lr = 1 }\n"),
               HasSubstr("include: unknown key 'trian', did you mean 'train'?"));
   EXPECT_THAT(message("exclude = 3"), HasSubstr("expected tables [[exclude]]"));
-  EXPECT_THAT(message("[train]\nlr = [0.1, 0.1]\n"), HasSubstr("stands twice"));
+  EXPECT_THAT(message("[train]\nlr = [0.1, 0.1]\n"), HasSubstr("is in its list twice"));
   EXPECT_THAT(message("[train]\nlr = []\n"), HasSubstr("[windows.toml:2:1] train.lr: an empty list"));
   EXPECT_THAT(message("[train]\nlr = \"fast\"\n"),
               HasSubstr("[windows.toml:2:1] train.lr: got \"fast\", expected a number"));

@@ -14,14 +14,14 @@ void add_bench(CLI::App& app, Context& context) {
                "  mneme bench model.width=128 task.length=256 --seconds 5 --json\n  mneme bench mixer mamba");
   app.require_subcommand(0, 1);
 
-  CLI::App& train = *app.add_subcommand("train", "training: speed, parts of a step, memory");
-  train.set_help_flag("-h,--help", "this help");
+  CLI::App& train = *app.add_subcommand("train", "measure training: speed, parts of a step, memory");
+  train.set_help_flag("-h,--help", "print this help");
   add_bench_train(train, context);
   add_examples(train, "  mneme bench train\n  mneme bench train model.mixer=mamba model.width=128 --profile");
   add_common_options(train, context);
 
-  CLI::App& mixer = *app.add_subcommand("mixer", "one mixer alone, forward and backward");
-  mixer.set_help_flag("-h,--help", "this help");
+  CLI::App& mixer = *app.add_subcommand("mixer", "measure one mixer alone, forward and backward");
+  mixer.set_help_flag("-h,--help", "print this help");
   add_bench_mixer(mixer, context);
   add_common_options(mixer, context);
 }

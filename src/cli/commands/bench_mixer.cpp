@@ -41,7 +41,7 @@ Json request_of(const BenchMixerOptions& given) {
     require_range("--lengths", static_cast<double>(lengths[i]), 1 << 24);
     if (std::find(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(i), lengths[i]) !=
         lengths.begin() + static_cast<std::ptrdiff_t>(i))
-      throw Error(ErrorKind::usage, "--lengths", fmt::format("got {} twice, expected different lengths", lengths[i]));
+      throw Error(ErrorKind::usage, "--lengths", fmt::format("length {} is given twice", lengths[i]));
     entry.validate({given.width, lengths[i], 0, 1}, options);
   }
   return {{"request", "bench_mixer"}, {"mixer", entry.name},    {"options", config_to_json(table)},
@@ -83,14 +83,16 @@ int bench_mixer(const BenchMixerOptions& options, const Context& context) {
 
 void add_bench_mixer(CLI::App& app, Context& context) {
   auto options = std::make_shared<BenchMixerOptions>();
-  app.add_option("mixer", options->mixer, "a mixer of `mneme list mixers`")->required()->type_name("NAME");
+  app.add_option("mixer", options->mixer, "name of a mixer (see `mneme list mixers`)")->required()->type_name("NAME");
   app.add_option("options", options->assignments, "options of the mixer")->type_name("[option=value ...]");
   app.add_option("--width", options->width, "channels D")->capture_default_str();
   app.add_option("--length", options->length, "tokens L")->capture_default_str();
-  app.add_option("--lengths", options->lengths, "several lengths, for the growth of time and memory")->delimiter(',');
+  app.add_option("--lengths", options->lengths, "sequence lengths to compare, to see how time and memory grow")
+      ->delimiter(',');
   app.add_option("--batch", options->batch, "sequences B")->capture_default_str();
-  app.add_option("--seconds", options->seconds, "how long to measure each length")->capture_default_str();
-  app.add_option("--save-case", options->case_file, "write the (first) workload as a golden case, for other programs")
+  app.add_option("--seconds", options->seconds, "seconds to measure each length")->capture_default_str();
+  app.add_option("--save-case", options->case_file,
+                 "write the first workload as a golden case that other programs can read")
       ->type_name("FILE");
   app.callback(
       [options, &context] { context.action = [options, &context] { return bench_mixer(*options, context); }; });

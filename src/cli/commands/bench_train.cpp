@@ -43,17 +43,16 @@ void print_speed(const config::RunConfig& run, const Json& result) {
              run.model.text("mixer"), run.task_entry->name, run.model.integer("width"), run.model.integer("layers"),
              run.shape.length, grouped(run.shape.vocab), run.train.integer("batch"), grouped(run.parameters()));
   line("tokens per second", grouped(std::llround(number(result, "tokens_per_second"))));
-  line("step",
-       fmt::format("{:.1f} ms (median of {}), {:.1f} ms of them on the processor", 1e3 * number(result, "step_seconds"),
-                   result.at("steps").get<int>(), 1e3 * number(result, "step_thread_seconds")));
+  line("step", fmt::format("{:.1f} ms (median of {}), {:.1f} ms of it CPU time", 1e3 * number(result, "step_seconds"),
+                           result.at("steps").get<int>(), 1e3 * number(result, "step_thread_seconds")));
   line("useful work", fmt::format("{:.2f} GFLOP a step, {:.2f} GFLOP/s", number(result, "useful_flop") / 1e9,
                                   number(result, "useful_flops") / 1e9));
   line("sgemm here",
        fmt::format("{:.1f} GFLOP/s at the model's shapes, {:.1f} at 1024 x 1024 x 1024",
                    number(result, "sgemm_model_flops") / 1e9, number(result, "sgemm_square_flops") / 1e9));
-  line("useful work is", fmt::format("{:.1f} % and {:.1f} % of these", 100 * number(result, "mfu_model"),
+  line("useful work is", fmt::format("{:.1f} % and {:.1f} % of that", 100 * number(result, "mfu_model"),
                                      100 * number(result, "mfu_square")));
-  line("memory", fmt::format("{:.1f} MB for the tensors of a step, {:.1f} MB at most for the process",
+  line("memory", fmt::format("{:.1f} MB for the tensors of a step, {:.1f} MB peak for the process",
                              number(result, "tensor_bytes") / 1e6, number(result, "resident_bytes") / 1e6));
 }
 
@@ -128,12 +127,12 @@ int bench_train(const BenchTrainOptions& options, const Context& context) {
 void add_bench_train(CLI::App& app, Context& context) {
   auto options = std::make_shared<BenchTrainOptions>();
   app.add_option("input", options->arguments,
-                 "a TOML file, and assignments a.b=value (default: attention, MQAR 64/4, 8192 tokens, batch 512)")
+                 "a TOML file and overrides a.b=value (default: attention, MQAR 64/4, 8192 tokens, batch 512)")
       ->type_name("[FILE] [a.b=value ...]");
-  app.add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
-  app.add_flag("--profile", options->profile, "also the time of each operation in each part of the model");
+  app.add_option("--seconds", options->seconds, "seconds to measure")->capture_default_str();
+  app.add_flag("--profile", options->profile, "also print the time of each operation in each part of the model");
   app.add_option("--save-case", options->case_file,
-                 "write weights, batch, loss and gradient norm of the first step, for other programs")
+                 "write weights, batch, loss and gradient norm of the first step, for comparison with other programs")
       ->type_name("FILE");
   // This callback runs after that of a chosen subcommand, whose action must stay.
   app.callback([options, &app, &context] {

@@ -72,7 +72,7 @@ int check(const CheckOptions& how, const Context& context) {
   const Json options = read_options(how.assignments);
   std::vector<std::string> mixers{how.mixer};
   if (how.mixer == "all") {
-    if (!options.empty()) throw Error(ErrorKind::usage, "check all", "options belong to one mixer: name it");
+    if (!options.empty()) throw Error(ErrorKind::usage, "check all", "options need the name of one mixer, got all");
     mixers.clear();
     for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
       for (const catalog::MixerEntry& entry : *catalog) mixers.push_back(entry.name);
@@ -102,7 +102,7 @@ int check(const CheckOptions& how, const Context& context) {
     print_json({{"mixers", results}, {"failed", failed}});
   else if (mixers.size() > 1 || !failed.empty())
     fmt::print("{} of {} mixers pass{}\n", mixers.size() - failed.size(), mixers.size(),
-               failed.empty() ? "" : "; these do not: " + join(failed, ", "));
+               failed.empty() ? "" : "; failed: " + join(failed, ", "));
   return failed.empty() ? 0 : static_cast<int>(ErrorKind::mismatch);
 }
 
@@ -110,10 +110,10 @@ int check(const CheckOptions& how, const Context& context) {
 
 void add_check(CLI::App& app, Context& context) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("mixer", options->mixer, "a mixer or state mixer of the list, or all")->required()->type_name("MIXER");
-  app.add_option("options", options->assignments, "its options")->type_name("OPTION=VALUE ...");
-  app.add_option("--width", options->width, "channels of the input")->capture_default_str();
-  app.add_flag("--no-cost", options->no_cost, "leave out the measurement of time against length");
+  app.add_option("mixer", options->mixer, "name of a mixer or state mixer, or all")->required()->type_name("MIXER");
+  app.add_option("options", options->assignments, "options of the mixer")->type_name("OPTION=VALUE ...");
+  app.add_option("--width", options->width, "width of the input")->capture_default_str();
+  app.add_flag("--no-cost", options->no_cost, "skip the timing check");
   app.callback([options, &context] { context.action = [options, &context] { return check(*options, context); }; });
   add_examples(
       app,

@@ -24,14 +24,14 @@ int demo(const DemoOptions& options, const Context& context) {
   const int jobs = options.jobs.count();
   const study::Study study = report::open_study("demo", {options.scale, {}});
   if (!context.json)
-    fmt::print(stderr, "{}\n{} runs ({}) with {} workers; each learns to recall the value that stood after a key.\n\n",
+    fmt::print(stderr, "{}\n{} runs ({}) with {} workers; each learns to recall the value that followed a key.\n\n",
                study.title, study.runs.size(), "learning rates x seeds", jobs);
   context.lab().create();
   report::remember_study(context.lab(), study);
   const run::ExecutionResult result = train_runs(study.runs, context, jobs, report::RunLabels(study.axes));
   if (result.interrupted || !result.stopped.empty()) {
     if (!result.stopped.empty()) print_note("stopped: " + result.stopped);
-    fmt::print(stderr, "mneme demo goes on where it stopped\n");
+    fmt::print(stderr, "run `mneme demo` again to resume\n");
     return exit_code_of(result);
   }
   const store::Lab lab = context.lab();
@@ -49,7 +49,7 @@ int demo(const DemoOptions& options, const Context& context) {
 
 void add_demo(CLI::App& app, Context& context) {
   auto options = std::make_shared<DemoOptions>();
-  app.add_option("--scale", options->scale, "smoke: a few seconds, to see that everything works")->type_name("NAME");
+  app.add_option("--scale", options->scale, "smoke: a test that everything works, in a few seconds")->type_name("NAME");
   options->jobs.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return demo(*options, context); }; });
   add_examples(app, "  mneme demo\n  mneme demo --scale smoke --lab /tmp/lab");

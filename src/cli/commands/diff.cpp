@@ -81,11 +81,11 @@ int diff(const std::vector<std::string>& runs, const Context& context) {
         std::tuple{"test", report::percent(a.test_accuracy), report::percent(b.test_accuracy)}})
     if (left != right) table.rows.push_back({name, left, right});
   if (table.rows.empty())
-    fmt::print("the same configuration and results\n");
+    fmt::print("configuration and results are the same\n");
   else
     fmt::print("{}", report::to_text(table));
   if (!parting.is_null())
-    fmt::print("\nthe metrics part at step {}:\n  {} {}\n  {} {}\n", parting["step"].dump(), a.id,
+    fmt::print("\nthe metrics first differ at step {}:\n  {} {}\n  {} {}\n", parting["step"].dump(), a.id,
                parting["a"]["values"].dump(), b.id, parting["b"]["values"].dump());
   else
     fmt::print("\nthe metrics are the same in their {} common evaluations\n",
@@ -97,7 +97,7 @@ int diff(const std::vector<std::string>& runs, const Context& context) {
 
 void add_diff(CLI::App& app, Context& context) {
   auto runs = std::make_shared<std::vector<std::string>>();
-  app.add_option("runs", *runs, "the first digits of two ids")->required()->expected(2)->type_name("RUN RUN");
+  app.add_option("runs", *runs, "two run ids, or their first digits")->required()->expected(2)->type_name("RUN RUN");
   app.callback([runs, &context] { context.action = [runs, &context] { return diff(*runs, context); }; });
   add_examples(app, "  mneme diff 3f2a 91bc\n  mneme diff 3f2a 91bc --json | jq .metrics_part.step");
 }

@@ -78,7 +78,7 @@ Path write_events(const store::RunRecord& record, const store::Lab& lab, const P
 Path write_weights(const store::RunRecord& record, const store::Lab& lab, const Path& output) {
   const store::RunDirectory directory = lab.run(record.id);
   if (!directory.has_checkpoint())
-    throw Error(ErrorKind::data, directory.path().string(), "has no checkpoint, expected a run that was trained");
+    throw Error(ErrorKind::data, directory.path().string(), "has no checkpoint: it was never trained");
   const Safetensors checkpoint = Safetensors::load_sealed(
       std::filesystem::exists(directory.checkpoint()) ? directory.checkpoint() : directory.previous_checkpoint());
   std::map<std::string, TensorView> weights;
@@ -99,7 +99,7 @@ int export_runs(const ExportOptions& options, const Context& context) {
   const bool files = options.format == "tensorboard" || options.format == "safetensors";
   if (files && options.output.empty())
     throw Error(ErrorKind::usage, "--output",
-                fmt::format("got none, expected a directory for {} files", options.format));
+                fmt::format("expected a directory for {} files, got none", options.format));
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);
@@ -137,16 +137,17 @@ int export_runs(const ExportOptions& options, const Context& context) {
 
 void add_export(CLI::App& app, Context& context) {
   auto options = std::make_shared<ExportOptions>();
-  app.add_option("runs", options->arguments, "the first digits of ids; or filters, as for `mneme runs`; all if none")
+  app.add_option("runs", options->arguments,
+                 "run ids (or their first digits) or filters, as for `mneme runs`; default: all runs")
       ->type_name("RUN ... | KEY=VALUE ...");
   app.add_option("--format", options->format,
-                 "csv: a row per run; jsonl: config, summary and metrics of a run per line; tensorboard: event files; "
-                 "safetensors: weights")
+                 "csv: one row per run; jsonl: one line per run with config, summary and metrics; tensorboard: event "
+                 "files; safetensors: weights")
       ->capture_default_str();
   app.add_option("--output", options->output,
-                 "a file, or a directory for tensorboard and safetensors (default: standard output)")
+                 "output file, or directory for tensorboard and safetensors (default: standard output)")
       ->type_name("PATH");
-  app.add_flag("--metrics", options->metrics, "csv: a row per evaluated number instead");
+  app.add_flag("--metrics", options->metrics, "csv: one row per evaluated metric instead");
   app.callback(
       [options, &context] { context.action = [options, &context] { return export_runs(*options, context); }; });
   add_examples(app,

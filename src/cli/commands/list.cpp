@@ -55,7 +55,7 @@ void print_mixers(const Json& list) {
                item.at("family").get<std::string>());
     if (item.at("kind") == "sequence")
       fmt::print("  state      {} floats at width {}{}\n", at_64, state.at("width").get<std::int64_t>(),
-                 at_64 == at_512 ? ", whatever the length" : fmt::format(" and length 64, {} at length 512", at_512));
+                 at_64 == at_512 ? " at any length" : fmt::format(" and length 64, {} at length 512", at_512));
     if (!item.at("options").empty())
       fmt::print("  options    {}\n",
                  wrapped(join(item.at("options").get<std::vector<std::string>>(), ", "), columns, 13));
@@ -150,7 +150,7 @@ int list(const std::string& what, const Context& context) {
 
 void add_list(CLI::App& app, Context& context) {
   auto what = std::make_shared<std::string>();
-  app.add_option("what", *what, "mixers, tasks, studies or claims of the papers; the first three if nothing is said")
+  app.add_option("what", *what, "what to list (default: mixers, tasks and studies); claims: what the papers state")
       ->type_name("mixers|tasks|studies|claims");
   app.callback([what, &context] { context.action = [what, &context] { return list(*what, context); }; });
   add_examples(app, "  mneme list\n  mneme list mixers --json");

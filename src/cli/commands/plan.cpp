@@ -81,10 +81,11 @@ void print(const study::Study& study, const study::StudyPlan& plan, const TimeEs
   for (const auto& [state, count] : plan.states)
     states.push_back(fmt::format("{} {}", grouped(count), store::run_state_name(state)));
   fmt::print("runs     {} ({}); {} to run\n", grouped(plan.total.runs), join(states, ", "), grouped(plan.missing.runs));
-  fmt::print("tokens   {:.3g} in all, {:.3g} to go\n", plan.total.tokens, plan.missing.tokens);
-  fmt::print("FLOPs    {:.3g} useful in all, {:.3g} to go\n", plan.total.flops, plan.missing.flops);
+  fmt::print("tokens   {:.3g} in total, {:.3g} to go\n", plan.total.tokens, plan.missing.tokens);
+  fmt::print("FLOPs    {:.3g} useful in total, {:.3g} to go\n", plan.total.flops, plan.missing.flops);
   if (times.seconds.empty()) {
-    if (plan.missing.runs > 0) fmt::print("time     not measured (without --no-measure a step of each kind is)\n");
+    if (plan.missing.runs > 0)
+      fmt::print("time     not measured (leave out --no-measure to measure a step of each kind)\n");
     return;
   }
   for (const Json& measured : times.measured)
@@ -146,10 +147,10 @@ int plan(const PlanOptions& options, const Context& context) {
 void add_plan(CLI::App& app, Context& context) {
   auto options = std::make_shared<PlanOptions>();
   options->input.add(app);
-  options->jobs.add(app, "workers of a node");
-  app.add_option("--nodes", options->nodes, "machines like this one to estimate for")->capture_default_str();
-  app.add_flag("--no-measure", options->no_measure, "no estimate of time unless it was measured before");
-  app.add_flag("--list", options->list, "every run with its id");
+  options->jobs.add(app, "workers on each node");
+  app.add_option("--nodes", options->nodes, "number of machines like this one to estimate for")->capture_default_str();
+  app.add_flag("--no-measure", options->no_measure, "do not measure; estimate the time only if it was measured before");
+  app.add_flag("--list", options->list, "list every run with its id");
   app.callback([options, &context] { context.action = [options, &context] { return plan(*options, context); }; });
   add_examples(app,
                "  mneme plan demo\n  mneme plan studies/my-study.toml --scale paper --nodes 16\n"

@@ -22,7 +22,7 @@ int reindex(const Context& context) {
   for (const std::string& damage : index.damaged()) print_warning("damaged run: " + damage);
   fmt::print("{} runs in {}\n", grouped(runs), lab.index().string());
   if (!index.damaged().empty())
-    fmt::print("{} run directories could not be read and were left out; nothing in them was changed\n",
+    fmt::print("{} run directories could not be read and were skipped; nothing in them was changed\n",
                index.damaged().size());
   return 0;
 }

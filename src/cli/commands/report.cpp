@@ -51,8 +51,7 @@ report::ReportSubject subject_of_rows(const std::vector<report::ResultRow>& rows
 int report_paper(const ReportOptions& options, const Context& context) {
   const report::Paper& paper = report::find_paper(options.paper);
   if (!options.arguments.empty() || !options.kind.empty())
-    throw Error(ErrorKind::usage, "--paper",
-                "got a study, filters or --kind beside it, expected none: it takes all studies of the paper");
+    throw Error(ErrorKind::usage, "--paper", "takes no study, filters or --kind: it reports all studies of the paper");
   if (!options.results.empty()) report::require_results(options.results);
   const store::Lab lab = context.lab();
   std::optional<store::Index> index;
@@ -82,7 +81,7 @@ int report_paper(const ReportOptions& options, const Context& context) {
 
 int report(const ReportOptions& options, const Context& context) {
   if (!options.paper.empty()) return report_paper(options, context);
-  if (!options.results.empty()) throw Error(ErrorKind::usage, "--results", "needs --paper, got none");
+  if (!options.results.empty()) throw Error(ErrorKind::usage, "--results", "needs --paper");
   std::vector<report::ResultRow> rows;
   report::ReportSubject subject;
   const store::Lab lab = context.lab();
@@ -96,12 +95,11 @@ int report(const ReportOptions& options, const Context& context) {
     rows = report::rows_of(study, subject.figures, index, lab);
     subject.claims = report::judge_claims(study.name, rows, subject.planned);
     if (rows.empty())
-      throw Error(
-          ErrorKind::data, study.name,
-          fmt::format("no run of this study is in {}, expected some; run them with: mneme sweep {}{}",
-                      lab.root().string(), options.arguments[0], study.scale.empty() ? "" : " --scale " + study.scale));
+      throw Error(ErrorKind::data, study.name,
+                  fmt::format("no run of this study is in {}; run them with: mneme sweep {}{}", lab.root().string(),
+                              options.arguments[0], study.scale.empty() ? "" : " --scale " + study.scale));
   } else {
-    if (!options.scale.empty()) throw Error(ErrorKind::usage, "--scale", "needs a study, got none");
+    if (!options.scale.empty()) throw Error(ErrorKind::usage, "--scale", "needs a study");
     store::RunQuery query;
     for (const std::string& filter : options.arguments) query.filters.push_back(parse_filter(filter));
     lab.require();
@@ -129,17 +127,17 @@ int report(const ReportOptions& options, const Context& context) {
 void add_report(CLI::App& app, Context& context) {
   auto options = std::make_shared<ReportOptions>();
   app.add_option("input", options->arguments,
-                 "a study (name or file) and assignments a.b=value; or filters on the lab's runs, as for `mneme runs`")
+                 "a study (name or file) and overrides a.b=value; or filters on the lab's runs, as for `mneme runs`")
       ->type_name("[STUDY] [KEY=VALUE ...]");
   add_scale_option(app, options->scale);
   app.add_option("--output", options->output, "directory for the report (default: reports/ in the lab)")
       ->type_name("DIR");
-  app.add_option("--kind", options->kind, "draw this kind of figure, whatever the study asks for (docs/figures.md)")
+  app.add_option("--kind", options->kind,
+                 "draw this kind of figure instead of the one the study names (docs/figures.md)")
       ->type_name("KIND");
-  app.add_option("--paper", options->paper, "one page for all figures and tables of paper A or B, with its claims")
+  app.add_option("--paper", options->paper, "write one page with all figures, tables and claims of paper A or B")
       ->type_name("A|B");
-  app.add_option("--results", options->results,
-                 "with --paper: results kept in this directory stand in for runs that the lab has not")
+  app.add_option("--results", options->results, "with --paper: use saved results for runs missing from this lab")
       ->type_name("DIR");
   app.callback([options, &context] { context.action = [options, &context] { return report(*options, context); }; });
   add_examples(app,

@@ -55,7 +55,7 @@ int print_list(const ReproduceOptions& options, const Context& context) {
     print_json({{"items", items}});
     return 0;
   }
-  fmt::print("{}\nrun and draw one: mneme reproduce A.fig1; what it costs: mneme plan recall/fig1\n",
+  fmt::print("{}\nRun and draw one: mneme reproduce A.fig1. Estimate its cost: mneme plan recall/fig1\n",
              report::to_text(standing_table(states)));
   return 0;
 }
@@ -94,10 +94,10 @@ Json show(const report::ReproductionState& state, const ReproduceOptions& option
     return json;
   }
   if (state.not_planned > 0 && !context.json)
-    print_note(fmt::format("{}: {} kept results are of runs that the study does not plan any more", state.item->id,
+    print_note(fmt::format("{}: {} saved results belong to runs that the study no longer plans", state.item->id,
                            state.not_planned));
   if (state.ended == 0) {
-    if (!context.json) fmt::print("{}: no run has ended\n", state.item->id);
+    if (!context.json) fmt::print("{}: no finished runs yet\n", state.item->id);
     return json;
   }
   const report::StudyReport report = report::write_report(state.rows, state.subject, context.lab().reports());
@@ -128,7 +128,7 @@ int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& c
     return print_list(options, context);
   if (options.items.empty() && options.scale == "paper" && !options.no_train)
     throw Error(ErrorKind::usage, "--scale",
-                "paper needs the figures and tables by name: all of them are months of work on one machine (mneme plan "
+                "scale paper needs the names of figures or tables: all of them take months on one machine (mneme plan "
                 "recall/fig2 --scale paper)");
   const int jobs = checked_jobs(options.jobs, jobs_given);
   check_limits(options.limits);
@@ -153,20 +153,21 @@ int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& c
 
 void add_reproduce(CLI::App& app, Context& context) {
   auto options = std::make_shared<ReproduceOptions>();
-  app.add_option("items", options->items, "figures and tables: A.fig1, B.table2, ...; none: the list with its state")
+  app.add_option("items", options->items,
+                 "figures and tables such as A.fig1 or B.table2; without any: list them with their state")
       ->type_name("[ITEM ...]");
   app.add_option("--scale", options->scale,
-                 "smoke, laptop (default), workstation or paper; without an ITEM: run all of them at it")
+                 "smoke, laptop (default), workstation or paper; without an ITEM: run all items at this scale")
       ->type_name("NAME");
   const CLI::Option* jobs =
-      app.add_option("--jobs", options->jobs, "workers at a time (default: one per processor)")->type_name("N");
+      app.add_option("--jobs", options->jobs, "number of workers (default: one per processor)")->type_name("N");
   app.add_option("--max-time", options->limits.max_time,
-                 "stop each sweep after so long, with checkpoints: 90s, 10m, 2h")
+                 "stop each sweep after this time and save checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
-  app.add_option("--results", options->results, "judge and draw the results kept in this directory; nothing is run")
+  app.add_option("--results", options->results, "judge and draw results saved in this directory; train nothing")
       ->type_name("DIR");
   app.add_option("--save", options->save,
-                 "add results (JSON lines), each as its run ends, and figures (SVG) to this directory")
+                 "save each result (JSON lines) as its run ends, and figures (SVG), in this directory")
       ->type_name("DIR");
   app.add_flag("--no-train", options->no_train, "judge, draw and save what the lab has; train nothing");
   app.callback([options, jobs, &context] {

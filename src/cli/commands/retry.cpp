@@ -51,11 +51,11 @@ std::string make_runnable(const store::RunDirectory& directory, const std::strin
     return fmt::format("is {}, expected failed or cancelled{}", store::run_state_name(state),
                        has_result(directory) ? "; --done trains it again" : "");
   const auto attempt = leases.acquire(id, directory.attempt().number);
-  if (!attempt) return "is being run";
+  if (!attempt) return "is running";
   const store::RunWriter writer = store::RunWriter::speak_for(directory, *attempt, store::our_holder());
   writer.set_deaths(0);
   writer.remove_summary();
-  writer.log(fmt::format("was {}; may be run again", store::run_state_name(state)));
+  writer.log(fmt::format("was {}; can run again", store::run_state_name(state)));
   leases.release(id, *attempt);
   return "";
 }
@@ -150,7 +150,7 @@ int remove_runs(const ChangeOptions& options, const Context& context) {
   index.rebuild_runs(ids);
   report(change, "removed", context.json);
   if (!context.json && !change.changed.empty())
-    fmt::print("  they are in {}; `mv` brings one back to runs/ID\n", lab.trash().string());
+    fmt::print("  they are in {}; to restore one, move it back to runs/ID\n", lab.trash().string());
   return 0;
 }
 
@@ -169,7 +169,8 @@ std::shared_ptr<ChangeOptions> add_change(CLI::App& app, Context& context, Actio
 
 void add_retry(CLI::App& app, Context& context) {
   const auto options = add_change(app, context, retry);
-  app.add_flag("--done", options->done, "also runs with a result: it goes to the lab's trash, and they start again");
+  app.add_flag("--done", options->done,
+               "also select finished runs: their results move to the lab's trash, and they start again");
   app.add_flag("--yes", options->yes, "with --done: do not ask");
   add_examples(app,
                "  mneme retry 3f2a\n  mneme retry state=failed mixer=mamba\n  mneme retry --study demo\n"

@@ -99,14 +99,14 @@ int runs(const RunsOptions& options, const Context& context) {
 void add_runs(CLI::App& app, Context& context) {
   auto options = std::make_shared<RunsOptions>();
   app.add_option("filters", options->filters,
-                 "KEY=VALUE, also != < <= > >= (quoted); keys: state, task, mixer, width, layers, lr, seed, "
+                 "KEY=VALUE, or with != < <= > >= (quote these); keys: state, task, mixer, width, layers, lr, seed, "
                  "validation, test, steps, seconds, or a path like task.length")
       ->type_name("KEY=VALUE ...");
   app.add_option("--sort", options->sort,
-                 "key to sort by; --sort=-KEY for descending; may be repeated (default: latest first)")
+                 "key to sort by; --sort=-KEY for descending order; can be repeated (default: newest first)")
       ->type_name("KEY")
       ->take_all();
-  app.add_option("--limit", options->limit, "most runs to show; 0: all")->capture_default_str();
+  app.add_option("--limit", options->limit, "number of runs to show; 0: all")->capture_default_str();
   app.callback([options, &context] { context.action = [options, &context] { return runs(*options, context); }; });
   add_examples(app,
                "  mneme runs\n"

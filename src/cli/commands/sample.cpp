@@ -46,10 +46,10 @@ int sample(const SampleOptions& given, const Context& context) {
 
 void add_sample(CLI::App& app, Context& context) {
   auto options = std::make_shared<SampleOptions>();
-  app.add_option("task", options->task, "the task's name")->required()->type_name("TASK");
+  app.add_option("task", options->task, "name of the task")->required()->type_name("TASK");
   app.add_option("options", options->assignments, "options of the task")->type_name("KEY=VALUE ...");
-  app.add_option("--n", options->count, "how many examples")->capture_default_str();
-  app.add_option("--seed", options->seed, "the data seed")->capture_default_str();
+  app.add_option("--n", options->count, "number of examples")->capture_default_str();
+  app.add_option("--seed", options->seed, "data seed")->capture_default_str();
   app.add_option("--split", options->split, "train, validation or test")->capture_default_str();
   app.callback([options, &context] { context.action = [options, &context] { return sample(*options, context); }; });
   add_examples(app, "  mneme sample mqar length=16 pairs=2 vocab=32 --n 2\n  mneme sample mqar --json --split test");

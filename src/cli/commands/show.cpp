@@ -72,8 +72,8 @@ int show_mixer(const std::string& name, const Context& context) {
     return 0;
   }
   fmt::print(
-      "{}: {}\n{}\n\nWith its defaults at width {} and length {}: {} parameters, a state of {} floats, {:.3g} useful "
-      "FLOPs forward.\n",
+      "{}: {}\n{}\n\nWith default options at width {} and length {}: {} parameters, a state of {} floats, {:.3g} "
+      "useful FLOPs in a forward pass.\n",
       entry.name, entry.summary, entry.citation, at.width, at.length, grouped(entry.parameters(at, options)),
       grouped(entry.state(at, options)), entry.flops(at, options));
   if (!entry.options.empty()) fmt::print("\n{}", options_table(entry));
@@ -93,7 +93,7 @@ int show_task(const std::string& name, const Context& context) {
 
 void add_show(CLI::App& app, Context& context) {
   auto what = std::make_shared<std::vector<std::string>>();
-  app.add_option("what", *what, "the first digits of a run's id; or mixer NAME; or task NAME")
+  app.add_option("what", *what, "a run id (or its first digits), mixer NAME or task NAME")
       ->required()
       ->expected(1, 2)
       ->type_name("RUN | mixer NAME | task NAME");

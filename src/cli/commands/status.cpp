@@ -107,7 +107,7 @@ void print_studies(const Json& studies) {
          harmless(study["title"].get<std::string>())});
   }
   if (table.rows.empty())
-    fmt::print("no study was swept in this lab yet\n");
+    fmt::print("no study has been run in this lab yet\n");
   else
     fmt::print("{}", report::to_text(table));
 }
@@ -140,7 +140,7 @@ int status(const Context& context) {
   for (const Json& failure : failures) {
     print_run_line(failure);
     fmt::print(": {}{}\n", harmless(failure["reason"].get<std::string>()),
-               failure["set_aside"].get<bool>() ? " (`mneme retry` lets it run again)" : "");
+               failure["set_aside"].get<bool>() ? " (use `mneme retry` to run it again)" : "");
     for (const Json& line : failure["log"]) fmt::print("      {}\n", harmless(line.get<std::string>()));
   }
   return 0;

@@ -40,7 +40,7 @@ void keep_all(const study::Study& study, const store::Lab& lab, const Path& file
 
 void tell(const study::Study& study, const run::ExecutionResult& result, const std::string& name) {
   const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
-  fmt::print("{}: {} done, {} diverged, {} failed, {} cancelled, {} not ended\n", study.title,
+  fmt::print("{}: {} done, {} diverged, {} failed, {} cancelled, {} unfinished\n", study.title,
              result.count(store::RunState::done), result.count(store::RunState::diverged),
              result.count(store::RunState::failed), result.count(store::RunState::cancelled),
              result.count(store::RunState::interrupted) + result.count(store::RunState::fresh));
@@ -48,9 +48,8 @@ void tell(const study::Study& study, const run::ExecutionResult& result, const s
     if (result.runs[i].state == store::RunState::failed)
       fmt::print("  failed {}: {}\n", study.runs[i].id, result.runs[i].reason);
   if (!result.stopped.empty()) fmt::print("stopped: {}\n", result.stopped);
-  if (!result.limit.empty()) fmt::print("ended by {}\n", result.limit);
-  if (exit_code_of(result) != 0 || !result.limit.empty())
-    fmt::print("run what is missing: mneme sweep {}{}\n", name, scale);
+  if (!result.limit.empty()) fmt::print("stopped by {}\n", result.limit);
+  if (exit_code_of(result) != 0 || !result.limit.empty()) fmt::print("run the rest: mneme sweep {}{}\n", name, scale);
   fmt::print("figure and tables: mneme report {}{}\n", name, scale);
 }
 
@@ -90,10 +89,10 @@ void add_sweep(CLI::App& app, Context& context) {
   auto options = std::make_shared<SweepOptions>();
   options->input.add(app);
   options->jobs.add(app);
-  app.add_option("--max-runs", options->limits.max_runs, "start at most so many runs, then end")->type_name("N");
-  app.add_option("--max-time", options->limits.max_time, "stop after so long, with checkpoints: 90s, 10m, 2h")
+  app.add_option("--max-runs", options->limits.max_runs, "start at most this many runs, then stop")->type_name("N");
+  app.add_option("--max-time", options->limits.max_time, "stop after this time and save checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
-  app.add_option("--save", options->save, "add results (JSON lines) to this directory, each as its run ends")
+  app.add_option("--save", options->save, "save each result (JSON lines) in this directory as its run ends")
       ->type_name("DIR");
   options->limits.code.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return sweep(*options, context); }; });

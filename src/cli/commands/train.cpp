@@ -35,10 +35,10 @@ int print_config(const config::RunConfig& run, const Context& context) {
 void tell(const config::RunConfig& run, const run::RunResult& result, const store::Lab& lab) {
   const Terminal terminal = terminal_of(stdout);
   if (result.elsewhere)
-    fmt::print("run {} has already ended; nothing to do (another seed is another run: train.seed={})\n", run.id,
+    fmt::print("run {} has already finished; nothing to do (for another run, change the seed: train.seed={})\n", run.id,
                run.train.integer("seed") + 1);
   fmt::print("run {}: {}\n", paint(run.id, Color::bold, terminal), harmless(report::describe_result(result)));
-  if (result.state == store::RunState::interrupted) fmt::print("the same command goes on where it stopped\n");
+  if (result.state == store::RunState::interrupted) fmt::print("run the same command again to resume\n");
   fmt::print("  files  {}\n  curve  mneme show {}\n", lab.run(run.id).path().string(), run.id);
 }
 
@@ -59,9 +59,9 @@ int train(const TrainOptions& options, const Context& context) {
 
 void add_train(CLI::App& app, Context& context) {
   auto options = std::make_shared<TrainOptions>();
-  app.add_option("input", options->arguments, "a TOML file, and assignments a.b=value laid over it")
+  app.add_option("input", options->arguments, "a TOML file, and overrides a.b=value")
       ->type_name("[FILE] [a.b=value ...]");
-  app.add_flag("--print-config", options->print_config, "print the complete configuration and its id; train nothing");
+  app.add_flag("--print-config", options->print_config, "print the complete configuration and its id without training");
   options->limits.code.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return train(*options, context); }; });
   add_examples(app,

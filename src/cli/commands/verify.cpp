@@ -33,7 +33,7 @@ void print_line(const Json& verified, std::size_t width) {
     fmt::print("{} {}  {}\n", mark, file, harmless(verified.value("message", "")));
   else
     fmt::print(
-        "{} {}  {}: worst error {:.3g} of what is allowed, in {}\n", mark, file, harmless(verified.value("mixer", "")),
+        "{} {}  {}: worst error is {:.3g} of the tolerance, in {}\n", mark, file, harmless(verified.value("mixer", "")),
         verified["worst"].is_number() ? verified["worst"].get<double>() : 0.0, harmless(verified.value("tensor", "")));
   std::fflush(stdout);
 }
@@ -69,8 +69,8 @@ int verify(const VerifyOptions& options, const Context& context) {
 
 void add_verify(CLI::App& app, Context& context) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("files", options->files, "golden cases (safetensors)")->required()->type_name("FILE ...");
-  app.add_option("--tolerance", options->tolerance, "largest error, relative to each tensor's largest value")
+  app.add_option("files", options->files, "golden cases (safetensors files)")->required()->type_name("FILE ...");
+  app.add_option("--tolerance", options->tolerance, "allowed error, relative to each tensor's largest value")
       ->capture_default_str();
   app.callback([options, &context] { context.action = [options, &context] { return verify(*options, context); }; });
   add_examples(app, "  mneme verify tests/golden/*.safetensors\n  mneme verify --tolerance 1e-5 my-case.safetensors");

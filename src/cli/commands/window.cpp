@@ -74,11 +74,11 @@ void check_options(const WindowOptions& options) {
                 fmt::format("got {} and {}, expected two rates in ascending order", options.low, options.high));
   if (options.rates < 4 || options.rates > 10000)
     throw Error(ErrorKind::usage, "--rates", fmt::format("got {}, expected from 4 to 10,000", options.rates));
-  if (options.budget < 0) throw Error(ErrorKind::usage, "--budget", "got a negative number, expected runs");
+  if (options.budget < 0) throw Error(ErrorKind::usage, "--budget", "got a negative number, expected 0 or more");
   for (const auto& [name, value] :
        {std::pair{"--threshold", options.rule.threshold}, std::pair{"--share", options.rule.share}})
     if (!(value > 0) || value > 1)
-      throw Error(ErrorKind::usage, name, fmt::format("got {}, expected above 0, at most 1", value));
+      throw Error(ErrorKind::usage, name, fmt::format("got {}, expected a number above 0 and at most 1", value));
 }
 
 // The runs as cells: the grid's axes are train.lr and train.seed, the seed changes fastest.
@@ -87,7 +87,7 @@ class Cells {
   Cells(const WindowOptions& options, const study::Grid& grid) : seeds_(options.seeds.size()), runs_(grid.runs()) {
     if (runs_.size() != static_cast<std::size_t>(options.rates) * seeds_)
       throw Error(ErrorKind::usage, "window",
-                  "got other axes than the learning rate and the seed, expected single values");
+                  "got axes other than the learning rate and the seed, expected single values");
   }
   const config::RunConfig& run(const study::Cell& cell) const { return runs_[cell.first * seeds_ + cell.second]; }
   double rate(std::size_t rate) const { return runs_[rate * seeds_].train.real("lr"); }
@@ -139,7 +139,7 @@ int window(WindowOptions options, const Context& context) {
     ledger.pay_for(runs);
     const run::ExecutionResult result = train_runs(runs, context, jobs, report::RunLabels(grid.axes()));
     if (const int code = exit_code_of(result); code != 0) {
-      print_note("the same command goes on from here");
+      print_note("run the same command again to resume");
       return code;
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) known[wanted[i]] = accuracy_of(result.runs[i]);
@@ -170,19 +170,20 @@ int window(WindowOptions options, const Context& context) {
 
 void add_window(CLI::App& app, Context& context) {
   auto options = std::make_shared<WindowOptions>();
-  app.add_option("input", options->arguments, "a TOML file of a run, and assignments a.b=value laid over it")
+  app.add_option("input", options->arguments, "a TOML file of a run, and overrides a.b=value")
       ->type_name("[FILE] [a.b=value ...]");
-  app.add_option("--mixer", options->mixer, "the same as model.mixer=NAME")->type_name("NAME");
-  app.add_option("--low", options->low, "lowest rate")->capture_default_str();
-  app.add_option("--high", options->high, "highest rate")->capture_default_str();
-  app.add_option("--rates", options->rates, "rates of the full grid, spaced evenly in the logarithm")
+  app.add_option("--mixer", options->mixer, "short for model.mixer=NAME")->type_name("NAME");
+  app.add_option("--low", options->low, "lowest learning rate")->capture_default_str();
+  app.add_option("--high", options->high, "highest learning rate")->capture_default_str();
+  app.add_option("--rates", options->rates, "number of rates in the full grid, evenly spaced on a log scale")
       ->capture_default_str();
-  app.add_option("--seeds", options->seed_list, "seeds of every rate, with commas between")->capture_default_str();
+  app.add_option("--seeds", options->seed_list, "seeds for every rate, separated by commas")->capture_default_str();
   app.add_option("--threshold", options->rule.threshold, "validation accuracy that counts as solved")
       ->capture_default_str();
-  app.add_option("--share", options->rule.share, "share of the seeds that must solve it")->capture_default_str();
-  app.add_option("--budget", options->budget, "most runs to spend (default: half of the full grid)")->type_name("N");
-  app.add_flag("--full", options->full, "run the full grid instead, to compare");
+  app.add_option("--share", options->rule.share, "fraction of the seeds that must solve it")->capture_default_str();
+  app.add_option("--budget", options->budget, "maximum number of runs (default: half of the full grid)")
+      ->type_name("N");
+  app.add_flag("--full", options->full, "run the full grid instead, for comparison");
   options->jobs.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return window(*options, context); }; });
   add_examples(app,

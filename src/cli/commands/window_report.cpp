@@ -123,8 +123,8 @@ void print_window(const WindowReport& report, bool json) {
   fmt::print("{}\n", report::to_text(table));
   const double step = step_decades(report);
   if (!report.found) {
-    fmt::print("{}: no rate from {} to {} was found trainable\n", report.mixer,
-               report::format_rate(report.rates.front()), report::format_rate(report.rates.back()));
+    fmt::print("{}: found no trainable rate from {} to {}\n", report.mixer, report::format_rate(report.rates.front()),
+               report::format_rate(report.rates.back()));
   } else {
     const study::FoundWindow& found = *report.found;
     const bool open = found.lo == 0 || found.hi + 1 == report.rates.size();
@@ -133,14 +133,14 @@ void print_window(const WindowReport& report, bool json) {
                open ? "at least " : "", static_cast<double>(found.hi - found.lo) * step,
                report.uncertainty.width_error * step, step);
     if (!found.lo_is_sharp || !found.hi_is_sharp)
-      fmt::print("the budget ended before {} known\n", found.lo_is_sharp   ? "the upper edge was"
-                                                       : found.hi_is_sharp ? "the lower edge was"
-                                                                           : "its edges were");
+      fmt::print("the run budget was spent before {} known\n", found.lo_is_sharp   ? "the upper edge was"
+                                                               : found.hi_is_sharp ? "the lower edge was"
+                                                                                   : "its edges were");
   }
   const std::size_t best = best_rate(rates);
   fmt::print("best rate {} (chosen on validation): {} on test\n", report::format_rate(report.rates[best]),
              report::percent(rates.at(best).test ? std::optional(rates.at(best).test->mean) : std::nullopt));
-  fmt::print("{} runs spent, {} of the full grid's {}\n", report.runs.size(),
+  fmt::print("used {} runs, {} of the full grid's {}\n", report.runs.size(),
              report::percent(static_cast<double>(report.runs.size()) / static_cast<double>(report.grid_runs)),
              report.grid_runs);
 }

@@ -92,7 +92,7 @@ class Progress : public run::ExecutionObserver {
   }
 
   std::string total_line() const {
-    std::string text = fmt::format("{} of {} runs ended", ended_, total_);
+    std::string text = fmt::format("{} of {} runs finished", ended_, total_);
     if (earlier_ > 0) text += fmt::format(" ({} earlier)", earlier_);
     text += fmt::format(", {} running, {} elapsed", running_.size(), duration(estimate_.elapsed()));
     if (const auto left = estimate_.left(); left && ended_ < total_)
@@ -115,7 +115,7 @@ class PlainProgress : public Progress {
   void on_start(int slot, const config::RunConfig& run, std::int64_t step) override {
     Progress::on_start(slot, run, step);
     line(step == 0 ? fmt::format("{} {}: started", run.id, labels_.of(run))
-                   : fmt::format("{} {}: goes on from step {}", run.id, labels_.of(run), grouped(step)));
+                   : fmt::format("{} {}: resumes at step {}", run.id, labels_.of(run), grouped(step)));
   }
   void on_metric(int slot, const config::RunConfig& run, const Json& metric) override {
     const auto now = Clock::now();

@@ -66,7 +66,7 @@ TEST_F(ProgressTest, PlainLinesTellStartEvaluationAndEnd) {
   EXPECT_EQ(lines[0], runs[0].id + " attention, lr 1e-3, seed 1: started");
   EXPECT_THAT(lines[1], HasSubstr("step 10/100, loss 1.500, validation 50.0 %, 52.0 ktok/s"));
   EXPECT_THAT(lines[2], HasSubstr("failed: no ?[2J memory"));
-  EXPECT_THAT(lines[3], HasSubstr("1 of 2 runs ended, 0 running"));
+  EXPECT_THAT(lines[3], HasSubstr("1 of 2 runs finished, 0 running"));
   EXPECT_EQ(lines[4], "note: something");
 }
 
@@ -84,7 +84,7 @@ TEST_F(ProgressTest, OnATerminalTheLinesAreRedrawnInPlace) {
   ASSERT_EQ(lines.size(), 3u) << written();
   EXPECT_THAT(lines[0], HasSubstr("90/100"));
   EXPECT_THAT(lines[1], HasSubstr("40/100"));
-  EXPECT_THAT(lines[2], HasSubstr("0 of 2 runs ended, 2 running"));
+  EXPECT_THAT(lines[2], HasSubstr("0 of 2 runs finished, 2 running"));
   for (const std::string& line : lines) EXPECT_LE(display_width(line), 79u) << line;
 
   progress->on_end(0, runs[0], {.state = store::RunState::interrupted, .reason = "stopped", .summary = {}});
@@ -93,7 +93,7 @@ TEST_F(ProgressTest, OnATerminalTheLinesAreRedrawnInPlace) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_THAT(lines[0], HasSubstr("interrupted: stopped"));
   EXPECT_THAT(lines[1], HasSubstr(runs[1].id));
-  EXPECT_THAT(lines[2], HasSubstr("0 of 2 runs ended, 1 running")) << "an interrupted run has not ended";
+  EXPECT_THAT(lines[2], HasSubstr("0 of 2 runs finished, 1 running")) << "an interrupted run has not ended";
 
   progress->on_end(1, runs[1], {.state = store::RunState::interrupted, .reason = "stopped", .summary = {}});
   progress.reset();
