@@ -168,7 +168,8 @@ TaskEntry denoising_entry() {
       .citation = "Jing et al. 2019, Gated Orthogonal Recurrent Units (denoise); also called selective copying",
       .layout =
           "pattern data tokens at random positions among blanks - 1 blanks | indicator | pattern blanks,\n"
-          "labelled with the data in order. Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + 2.\n"
+          "labelled with the data in order. Tokens: blank 0, data 1..symbols, indicator symbols + 1, padding symbols + "
+          "2.\n"
           "Length blanks + 2 * pattern.",
       .options = copying_options(),
       .metrics = copying_metrics(),

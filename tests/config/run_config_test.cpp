@@ -99,7 +99,8 @@ TEST(RunConfig, ErrorsNameTheirPlace) {
   EXPECT_EQ(error_of("train.lr = 'fast'"),
             "[run.toml:1:7] train.lr: got \"fast\", expected a number from 0 to 1000000");
   EXPECT_EQ(error_of("train.epochs = 2"),
-            "[run.toml:1:7] train.epochs: got 2, expected train.examples > 0 as well: without a finite training set there are no epochs");
+            "[run.toml:1:7] train.epochs: got 2, expected train.examples > 0 as well: without a finite training set "
+            "there are no epochs");
 }
 
 TEST(RunConfig, ModelsThatCannotWorkAreWarnedAbout) {

@@ -112,8 +112,7 @@ TEST(Initialise, EveryParameterOfEveryMixerGetsAValue) {
       for (auto& parameter : model->parameters())
         if (parameter.dim() > 1) parameter.fill_(1e30);
       initialise(*model, run, nn::Draw(1));
-      for (const auto& [name, value] : values_of(*model))
-        EXPECT_LT(largest(value), 1e6) << entry.name << " " << name;
+      for (const auto& [name, value] : values_of(*model)) EXPECT_LT(largest(value), 1e6) << entry.name << " " << name;
     }
 }
 
