@@ -35,8 +35,10 @@ void print_report(const report::StudyReport& report, const report::ReportSubject
   }
   if (!subject.claims.empty()) fmt::print("\n");
   for (const report::JudgedClaim& one : subject.claims)
-    fmt::print("{:16}{} ({}, {}): {}\n", report::verdict_name(one.judgement.verdict), one.claim->statement,
-               one.claim->id, one.claim->where, one.judgement.numbers);
+    fmt::print(
+        "{:16}{} ({}, {}){}{}\n", report::verdict_name(one.judgement.verdict), one.claim->statement, one.claim->id,
+        one.claim->where, one.judgement.reason.empty() ? "" : ": " + one.judgement.reason,
+        one.judgement.numbers.empty() ? "" : fmt::format(": {} [{}]", one.judgement.numbers, one.judgement.size));
   if (report.runs < subject.planned) fmt::print("{} of {} runs have finished\n", report.runs, subject.planned);
   for (const std::string& message : report.messages) print_note(message);
   fmt::print("\nreport  {}\nfiles   {}\n", report.page.string(), report.directory.string());

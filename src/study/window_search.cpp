@@ -1,20 +1,13 @@
 #include "study/window_search.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <limits>
+#include <tuple>
 
 #include "core/error.h"
-#include "core/random.h"
 
 namespace mneme::study {
 namespace {
-
-std::size_t successes_needed(double share, std::size_t seeds) {
-  // A hair below: 0.6 * 5 must be 3, whatever its last bit is.
-  const auto needed = static_cast<std::size_t>(std::ceil(share * static_cast<double>(seeds) - 1e-9));
-  return std::clamp<std::size_t>(needed, 1, seeds);
-}
 
 // The largest power of two that leaves at least three gaps.
 std::size_t first_stride(std::size_t rates) {
@@ -41,9 +34,7 @@ std::optional<bool> WindowSearch::trainable(std::size_t rate, const CellResults&
     const auto found = known.find({rate, seed});
     if (found != known.end()) ++(found->second >= rule_.threshold ? good : bad);
   }
-  if (good >= needed_) return true;
-  if (bad > seeds_ - needed_) return false;
-  return std::nullopt;
+  return is_trainable(good, bad, seeds_, rule_.share);
 }
 
 std::vector<Cell> WindowSearch::cells_to_decide(std::size_t rate, const CellResults& known) const {
@@ -70,33 +61,21 @@ std::vector<std::size_t> WindowSearch::coarse_rates(std::size_t stride) const {
   return rates;
 }
 
-std::optional<FoundWindow> WindowSearch::window(const CellResults& known) const {
-  std::optional<FoundWindow> widest;
-  std::optional<std::size_t> first, last, bad;
-  const auto close = [&](bool sharp) {
-    if (!first) return;
-    const bool lo_sharp = *first == 0 || (bad && *bad + 1 == *first);
-    const FoundWindow found{*first, *last, lo_sharp, sharp};
-    if (!widest || found.hi - found.lo > widest->hi - widest->lo) widest = found;
-    first.reset();
-  };
+SeedGrid WindowSearch::grid(const CellResults& known) const {
+  SeedGrid grid;
   for (std::size_t rate = 0; rate < rates_; ++rate) {
-    const auto verdict = trainable(rate, known);
-    if (!verdict) continue;
-    if (*verdict) {
-      if (!first) first = rate;
-      last = rate;
-    } else {
-      close(first && *last + 1 == rate);
-      bad = rate;
-    }
+    grid.positions.push_back(static_cast<double>(rate));
+    std::vector<double>& seeds = grid.accuracy.emplace_back(seeds_, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t seed = 0; seed < seeds_; ++seed)
+      if (const auto found = known.find({rate, seed}); found != known.end()) seeds[seed] = found->second;
   }
-  close(first && *last == rates_ - 1);
-  return widest;
+  return grid;
 }
 
+std::optional<Window> WindowSearch::window(const CellResults& known) const { return find_window(grid(known), rule_); }
+
 // The rates halfway between each edge and the nearest rate outside that is known not to be trainable.
-std::vector<std::size_t> WindowSearch::edge_rates(const FoundWindow& window, const CellResults& known) const {
+std::vector<std::size_t> WindowSearch::edge_rates(const Window& window, const CellResults& known) const {
   std::vector<std::size_t> rates;
   if (!window.lo_is_sharp) {
     std::size_t outside = window.lo;
@@ -159,46 +138,6 @@ std::vector<Cell> WindowSearch::next(const CellResults& known, std::size_t spent
     for (std::size_t seed = 0; seed < seeds_; ++seed)
       if (!known.contains({rate, seed})) wanted.emplace_back(rate, seed);
   return allowed();
-}
-
-WindowUncertainty resample_seeds(const WindowSearch& search, std::size_t seeds, const WindowRule& rule,
-                                 const CellResults& known, int draws) {
-  std::vector<double> lows, highs, widths;
-  const std::uint64_t key = stream_key(0, "window/seeds");
-  for (int draw = 0; draw < draws; ++draw) {
-    Random random(key, static_cast<std::uint64_t>(draw));
-    std::vector<std::size_t> chosen(seeds);
-    for (std::size_t& seed : chosen) seed = random.below(static_cast<std::uint32_t>(seeds));
-    // A rate whose chosen seeds were never run keeps the verdict that it has.
-    CellResults drawn;
-    for (const auto& [cell, accuracy] : known) {
-      const std::size_t rate = cell.first;
-      if (drawn.contains({rate, 0})) continue;
-      std::size_t tried = 0, good = 0;
-      for (const std::size_t seed : chosen) {
-        const auto found = known.find({rate, seed});
-        if (found == known.end()) continue;
-        ++tried;
-        good += found->second >= rule.threshold ? 1 : 0;
-      }
-      const bool yes = tried > 0 ? static_cast<double>(good) >= rule.share * static_cast<double>(tried) - 1e-9
-                                 : search.trainable(rate, known).value_or(false);
-      for (std::size_t seed = 0; seed < seeds; ++seed) drawn[{rate, seed}] = yes ? 1.0 : -1.0;
-    }
-    if (const auto window = search.window(drawn)) {
-      lows.push_back(static_cast<double>(window->lo));
-      highs.push_back(static_cast<double>(window->hi));
-      widths.push_back(static_cast<double>(window->hi - window->lo));
-    }
-  }
-  const auto deviation = [](const std::vector<double>& values) {
-    if (values.size() < 2) return 0.0;
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-    double squares = 0;
-    for (const double value : values) squares += (value - mean) * (value - mean);
-    return std::sqrt(squares / static_cast<double>(values.size() - 1));
-  };
-  return {deviation(lows), deviation(highs), deviation(widths), static_cast<double>(widths.size()) / draws};
 }
 
 }  // namespace mneme::study

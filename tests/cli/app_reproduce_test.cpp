@@ -25,7 +25,7 @@ TEST_F(AppReproduce, RunsDrawsAndJudgesAnItem) {
   const Path kept = sample.lab.root() / "kept";
   const ProcessResult result = mneme({"reproduce", "B.ids4", "--scale", "smoke", "--save", kept.string()});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("B.ids4: 1 not enough runs"));
+  EXPECT_THAT(result.out, HasSubstr("B.ids4: 1 undecided"));
   EXPECT_THAT(read_file(sample.lab.reports() / "memory-ids4-smoke" / "report.html"),
               HasSubstr("IDS4 cannot be trained"));
   // What was kept is judged and drawn again, in a lab that has no runs.
@@ -33,7 +33,7 @@ TEST_F(AppReproduce, RunsDrawsAndJudgesAnItem) {
       run_process({binary_directory() + "/mneme", "reproduce", "B.ids4", "--scale", "smoke", "--results", kept.string(),
                    "--lab", (sample.lab.root() / "other").string()});
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.out, HasSubstr("B.ids4: 1 not enough runs"));
+  EXPECT_THAT(again.out, HasSubstr("B.ids4: 1 undecided"));
   const Json item = json({"reproduce", "B.ids4", "--scale", "smoke"})["items"][0];
   EXPECT_EQ(item["ended"], item["planned"]);
   EXPECT_EQ(item["claims"].size(), 1u);

@@ -5,12 +5,13 @@
 #include <functional>
 
 #include "core/random.h"
+#include "study/window_seeds.h"
 
 namespace mneme::study {
 namespace {
 
 struct Outcome {
-  std::optional<FoundWindow> window;
+  std::optional<Window> window;
   std::size_t spent = 0;
 };
 
@@ -28,7 +29,7 @@ Outcome run_search(std::size_t rates, std::size_t seeds, const WindowRule& rule,
   return {searcher.window(known), known.size()};
 }
 
-FoundWindow full_grid(std::size_t rates, std::size_t seeds, const WindowRule& rule, const Truth& truth) {
+Window full_grid(std::size_t rates, std::size_t seeds, const WindowRule& rule, const Truth& truth) {
   const WindowSearch searcher(rates, seeds, rule, rates * seeds);
   CellResults known;
   for (std::size_t rate = 0; rate < rates; ++rate)
@@ -91,7 +92,7 @@ TEST(WindowSearch, IsAFunctionOfTheResults) {
   const Truth truth = [&](std::size_t rate, std::size_t seed) { return noise.at({rate, seed}); };
   EXPECT_EQ(run_search(13, 3, {}, 19, truth).spent, run_search(13, 3, {}, 19, truth).spent);
   const WindowSearch searcher(13, 3, {}, 19);
-  const WindowUncertainty a = resample_seeds(searcher, 3, {}, noise), b = resample_seeds(searcher, 3, {}, noise);
+  const WindowUncertainty a = resample_seeds(searcher.grid(noise), {}), b = resample_seeds(searcher.grid(noise), {});
   EXPECT_EQ(a.width_error, b.width_error);
 }
 
@@ -104,8 +105,8 @@ TEST(WindowSearch, SeedsThatDisagreeMakeTheEdgeUncertain) {
     return known;
   };
   const WindowSearch searcher(13, 3, {}, 39);
-  EXPECT_EQ(resample_seeds(searcher, 3, {}, results(false)).width_error, 0);
-  const WindowUncertainty uncertain = resample_seeds(searcher, 3, {}, results(true));
+  EXPECT_EQ(resample_seeds(searcher.grid(results(false)), {}).width_error, 0);
+  const WindowUncertainty uncertain = resample_seeds(searcher.grid(results(true)), {});
   EXPECT_GT(uncertain.hi_error, 0.3);
   EXPECT_EQ(uncertain.lo_error, 0);
 }

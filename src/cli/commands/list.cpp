@@ -93,6 +93,7 @@ Json claims_json() {
                     {"study", claim.study},
                     {"where", claim.where},
                     {"statement", claim.statement},
+                    {"words", claim.words},
                     {"rule", claim.rule}});
   return list;
 }

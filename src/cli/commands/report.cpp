@@ -66,7 +66,8 @@ int report_paper(const ReportOptions& options, const Context& context) {
   const Path directory =
       (options.output.empty() ? lab.reports() : Path(options.output)) / fmt::format("paper-{}-{}", paper.letter, scale);
   file_system().create_directories(directory);
-  write_file_atomically(directory / "report.html", report::render_page(report::paper_page(paper, scale, states)));
+  write_file_atomically(directory / "report.html",
+                        report::render_page(report::paper_page(paper, scale, states, options.results)));
   if (context.json) {
     Json items = Json::array();
     for (const report::ReproductionState& state : states) items.push_back(report::state_json(state));
@@ -93,7 +94,7 @@ int report(const ReportOptions& options, const Context& context) {
     subject = report::subject_of(study);
     if (!options.kind.empty()) subject.figures = {report::default_figure(options.kind)};
     rows = report::rows_of(study, subject.figures, index, lab);
-    subject.claims = report::judge_claims(study.name, rows, subject.planned);
+    subject.claims = report::judge_claims(study.name, rows, study.runs);
     if (rows.empty())
       throw Error(ErrorKind::data, study.name,
                   fmt::format("no run of this study is in {}; run them with: mneme sweep {}{}", lab.root().string(),

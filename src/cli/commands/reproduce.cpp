@@ -10,7 +10,9 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "report/claims/reproduction_state.h"
+#include "report/claims/scales.h"
 #include "report/pages/kept_results.h"
+#include "report/pages/results_page.h"
 #include "report/pages/study_record.h"
 
 namespace mneme::cli {
@@ -22,6 +24,7 @@ struct ReproduceOptions {
   std::string results;  // directory to read from instead of the lab
   std::string save;     // directory to write results and figures to
   bool no_train = false;
+  std::string page;  // Markdown whose marks are filled from the kept results
   std::int64_t jobs = 0;
   TrainLimits limits;
 };
@@ -82,6 +85,16 @@ void save(const report::ReproductionState& state, const report::StudyReport& rep
                             read_file(file));
 }
 
+// The same claims at the other scales whose results are kept.
+void print_scales(const report::ReproductionState& state, const ReproduceOptions& options) {
+  if (options.results.empty()) return;
+  std::vector<report::ReproductionState> states;
+  for (const std::string& scale : report::kept_scales(*state.item, options.results))
+    states.push_back(report::state_in_files(*state.item, scale, options.results));
+  const report::Table table = report::scale_table(states);
+  if (!table.rows.empty()) fmt::print("{}\n", report::to_text(table));
+}
+
 Json show(const report::ReproductionState& state, const ReproduceOptions& options, const Context& context) {
   Json json = report::state_json(state);
   if (state.item->sizes) {
@@ -106,6 +119,7 @@ Json show(const report::ReproductionState& state, const ReproduceOptions& option
   if (!context.json) {
     print_report(report, state.subject, false);
     fmt::print("{}: {}\n\n", state.item->id, report::count_verdicts(state.claims()));
+    print_scales(state, options);
   }
   return json;
 }
@@ -121,8 +135,17 @@ std::vector<const report::Reproduction*> chosen_items(const ReproduceOptions& op
   return items;
 }
 
+int fill_page(const ReproduceOptions& options) {
+  if (options.results.empty()) throw Error(ErrorKind::usage, "--page", "needs --results, got none");
+  const std::string text = read_file(options.page), filled = report::fill_results_page(text, options.results);
+  if (filled != text) write_file_atomically(options.page, filled);
+  print_note(fmt::format("{}: {}", options.page, filled == text ? "nothing to change" : "marks filled"));
+  return 0;
+}
+
 int reproduce(const ReproduceOptions& options, bool jobs_given, const Context& context) {
   if (!options.results.empty()) report::require_results(options.results);
+  if (!options.page.empty()) return fill_page(options);
   const bool list = options.items.empty() && options.save.empty();
   if (list && (options.scale.empty() || !options.results.empty() || options.no_train))
     return print_list(options, context);
@@ -169,6 +192,9 @@ void add_reproduce(CLI::App& app, Context& context) {
   app.add_option("--save", options->save,
                  "save each result (JSON lines) as its run ends, and figures (SVG), in this directory")
       ->type_name("DIR");
+  app.add_option("--page", options->page,
+                 "with --results: fill the marks of this Markdown page from the kept results (docs/reproducing.md)")
+      ->type_name("FILE");
   app.add_flag("--no-train", options->no_train, "judge, draw and save what the lab has; train nothing");
   app.callback([options, jobs, &context] {
     context.action = [options, given = jobs->count() > 0, &context] { return reproduce(*options, given, context); };

@@ -151,7 +151,7 @@ int window(WindowOptions options, const Context& context) {
   report.rule = options.rule;
   report.grid_runs = rates * seeds;
   report.found = search.window(known);
-  report.uncertainty = study::resample_seeds(search, seeds, options.rule, known);
+  report.uncertainty = study::resample_seeds(search.grid(known), options.rule);
   for (std::size_t rate = 0; rate < rates; ++rate) report.rates.push_back(cells.rate(rate));
   for (const auto& [cell, accuracy] : known) {
     const auto summary = context.lab().run(cells.run(cell).id).summary();

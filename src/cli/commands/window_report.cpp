@@ -126,7 +126,7 @@ void print_window(const WindowReport& report, bool json) {
     fmt::print("{}: found no trainable rate from {} to {}\n", report.mixer, report::format_rate(report.rates.front()),
                report::format_rate(report.rates.back()));
   } else {
-    const study::FoundWindow& found = *report.found;
+    const study::Window& found = *report.found;
     const bool open = found.lo == 0 || found.hi + 1 == report.rates.size();
     fmt::print("{}: window {} to {}, {}{:.2f} decades wide (± {:.2f} over seeds, grid step {:.2f})\n", report.mixer,
                report::format_rate(report.rates[found.lo]), report::format_rate(report.rates[found.hi]),
@@ -157,6 +157,8 @@ void write_window(const WindowReport& report, const std::vector<report::ResultRo
                                 .environments = environments_of(rows, lab)};
   subject.figures.front().options.set("threshold", report.rule.threshold);
   subject.figures.front().options.set("share", report.rule.share);
+  // A rate with some of its seeds may be undecided: as many are wanted as the search had.
+  subject.figures.front().options.set("seeds", static_cast<std::int64_t>(report.grid_runs / report.rates.size()));
   const report::StudyReport written = report::write_report(rows, subject, lab.reports());
   write_file_atomically(written.directory / "window.json", window_json(report).dump(2) + "\n");
   if (!quiet) fmt::print("report    {}\n", written.page.string());

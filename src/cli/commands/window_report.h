@@ -9,6 +9,7 @@
 #include "report/stats/rows.h"
 #include "store/lab.h"
 #include "study/window_search.h"
+#include "study/window_seeds.h"
 
 namespace mneme::cli {
 
@@ -26,7 +27,7 @@ struct WindowReport {
   std::vector<double> rates;
   std::vector<WindowRun> runs;  // spent, by rate
   std::size_t grid_runs = 0;
-  std::optional<study::FoundWindow> found;
+  std::optional<study::Window> found;
   study::WindowUncertainty uncertainty;
 };
 

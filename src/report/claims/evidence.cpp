@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <tuple>
 
 #include "report/stats/generalisation.h"
 
@@ -33,74 +34,128 @@ std::optional<double> number_at(const Json& values, std::string_view path) {
   return {};
 }
 
-std::optional<Summary> summary_of(const std::vector<double>& values) {
-  if (values.size() < Evidence::kSeeds) return {};
-  return summarize(values, 0.9);
+// Of a run that diverged or failed nothing was tested: 0.
+double extrapolation_score(const ResultRow& row) {
+  double sum = 0, count = 0;
+  for (const char* test : {"phases.two_isi", "phases.double_isi"})
+    if (const auto passed = number_at(row.values, test)) sum += *passed, count += 1;
+  if (count == 0)
+    if (const auto trained = trained_up_to(row, generalisation_axis(row)))
+      for (const auto& [value, accuracy] : generalisation_points(row, "accuracy"))
+        if (value > *trained) sum += accuracy, count += 1;
+  return count == 0 ? 0 : sum / count;
 }
 
 }  // namespace
 
-Evidence::Evidence(std::span<const ResultRow> rows) {
-  for (const ResultRow& row : rows)
-    if (is_result(row)) rows_.push_back(&row);
+double Reading::mean() const {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+Evidence::Evidence(std::span<const ResultRow> rows) : Evidence() {
+  for (const ResultRow& row : rows) (is_result(row) ? rows_ : planned_).push_back(&row);
 }
 
 Evidence Evidence::where(std::string_view path, const std::vector<Json>& values) const {
-  Evidence some({});
-  for (const ResultRow* row : rows_) {
+  Evidence some;
+  some.state_ = state_;
+  some.by_extrapolation_ = by_extrapolation_;
+  const auto fits = [&](const ResultRow* row) {
     const Json* value = config_value(*row, path);
-    if (value != nullptr &&
-        std::any_of(values.begin(), values.end(), [&](const Json& one) { return same(*value, one); }))
-      some.rows_.push_back(row);
-  }
+    return value != nullptr &&
+           std::any_of(values.begin(), values.end(), [&](const Json& one) { return same(*value, one); });
+  };
+  std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(some.rows_), fits);
+  std::copy_if(planned_.begin(), planned_.end(), std::back_inserter(some.planned_), fits);
   return some;
+}
+
+Evidence Evidence::by_extrapolation() const {
+  Evidence all = *this;
+  all.by_extrapolation_ = true;
+  return all;
 }
 
 std::vector<Json> Evidence::values(std::string_view path) const {
   std::set<Json> values;
-  for (const ResultRow* row : rows_)
-    if (const Json* value = config_value(*row, path)) values.insert(*value);
+  for (const auto* some : {&rows_, &planned_})
+    for (const ResultRow* row : *some)
+      if (const Json* value = config_value(*row, path)) values.insert(*value);
   return {values.begin(), values.end()};
+}
+
+bool Evidence::take() const {
+  state_->read.insert(rows_.begin(), rows_.end());
+  state_->read.insert(planned_.begin(), planned_.end());
+  state_->missing |= !planned_.empty();
+  return planned_.empty() && !rows_.empty();
 }
 
 std::vector<const ResultRow*> Evidence::chosen() const {
   if (rows_.empty()) return {};
-  const std::vector<RatePoint> points = rate_points(rows_);
-  const double rate = points[best_rate(points)].rate;
-  std::vector<const ResultRow*> chosen;
-  for (const ResultRow* row : rows_)
-    if (learning_rate(*row) == rate) chosen.push_back(row);
+  std::map<double, std::vector<const ResultRow*>> rates;
+  for (const ResultRow* row : rows_) rates[learning_rate(*row)].push_back(row);
+  const std::vector<const ResultRow*>* best = nullptr;
+  std::tuple<double, double> most;
+  for (const auto& [rate, rows] : rates) {
+    std::vector<double> validation, beyond;
+    for (const ResultRow* row : rows) {
+      validation.push_back(counted_validation_accuracy(*row));
+      beyond.push_back(by_extrapolation_ ? extrapolation_score(*row) : 0.0);
+    }
+    const std::tuple<double, double> score{summarize(beyond, 0).mean, summarize(validation, 0).mean};
+    if (best == nullptr || score > most) std::tie(best, most) = std::pair(&rows, score);
+  }
+  std::vector<const ResultRow*> chosen = *best;
   std::sort(chosen.begin(), chosen.end(), [](const ResultRow* a, const ResultRow* b) { return a->run < b->run; });
   return chosen;
 }
 
-std::optional<Summary> Evidence::accuracy() const {
-  std::vector<double> values;
-  for (const ResultRow* row : chosen()) values.push_back(counted_test_accuracy(*row));
-  return summary_of(values);
-}
-
-std::optional<Summary> Evidence::metric(std::string_view path) const {
-  std::vector<double> values;
-  for (const ResultRow* row : chosen()) {
-    const std::optional<double> value = number_at(row->values, path);
-    if (!value && row->outcome == "done") return {};
-    values.push_back(value.value_or(0.0));  // a run that diverged or failed was not tested
+std::optional<Reading> Evidence::reading(const std::function<std::optional<double>(const ResultRow&)>& value) const {
+  if (!take()) return {};
+  std::map<std::pair<std::string, std::string>, const ResultRow*> by_seed;
+  for (const ResultRow* row : chosen()) by_seed[{seed_text(*row), row->run}] = row;
+  Reading reading;
+  for (const auto& [seed, row] : by_seed) {
+    const std::optional<double> number = value(*row);
+    if (!number && row->outcome == "done") return {};
+    reading.values.push_back(number.value_or(0.0));  // a run that diverged or failed was not tested
+    reading.convergence.push_back(convergence_of(*row));
   }
-  return summary_of(values);
+  if (reading.values.size() < kSeeds) return {};
+  return reading;
 }
 
-std::optional<Summary> Evidence::beyond(double value, const std::string& metric) const {
-  const auto all = generalisation_summary(chosen(), metric, 0.9);
-  const auto found = all.find(value);
-  if (found == all.end() || found->second.n < static_cast<int>(kSeeds)) return {};
-  return found->second;
+std::optional<Reading> Evidence::accuracy() const { return reading(counted_test_accuracy); }
+
+std::optional<Reading> Evidence::metric(std::string_view path) const {
+  return reading([&](const ResultRow& row) { return number_at(row.values, path); });
+}
+
+std::optional<Reading> Evidence::beyond(double value, const std::string& metric) const {
+  return reading([&](const ResultRow& row) -> std::optional<double> {
+    const auto points = generalisation_points(row, metric);
+    const auto found = points.find(value);
+    return found == points.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+std::optional<Reading> Evidence::steps_until(double level) const {
+  if (!has_curves()) return {};
+  return reading([&](const ResultRow& row) -> std::optional<double> {
+    for (const MetricPoint& point : row.metrics)
+      if (std::isfinite(point.accuracy) && point.accuracy >= level) return static_cast<double>(point.step);
+    return static_cast<double>(budget_steps(row));
+  });
 }
 
 std::vector<double> Evidence::tested() const {
-  std::vector<double> values;
-  for (const auto& [value, summary] : generalisation_summary(chosen(), "accuracy", 0.9)) values.push_back(value);
-  return values;
+  std::set<double> values;
+  for (const ResultRow* row : rows_)
+    for (const auto& [value, accuracy] : generalisation_points(*row, "accuracy")) values.insert(value);
+  return {values.begin(), values.end()};
 }
 
 std::optional<double> Evidence::trained_up_to() const {
@@ -108,15 +163,21 @@ std::optional<double> Evidence::trained_up_to() const {
   return report::trained_up_to(*rows_.front(), generalisation_axis(*rows_.front()));
 }
 
-std::optional<LrSeries> Evidence::rates() const {
-  std::vector<ResultRow> rows;
-  for (const ResultRow* row : rows_) rows.push_back(*row);
-  if (rows.empty()) return {};
-  const LrWindows windows = find_lr_windows(rows);
-  if (windows.series.size() != 1) return {};
-  for (const RatePoint& point : windows.series[0].points)
-    if (point.seeds.size() < kSeeds) return {};
-  return windows.series[0];
+bool Evidence::has_curves() const {
+  return !rows_.empty() &&
+         std::all_of(rows_.begin(), rows_.end(), [](const ResultRow* row) { return has_curve(*row); });
+}
+
+std::optional<study::SeedGrid> Evidence::grid(double share) const {
+  if (!take() || (share < 1 && !has_curves())) return {};
+  study::SeedGrid grid = seed_grid(rows_, [share](const ResultRow& row) {
+    return share < 1 ? accuracy_by(row, share) : counted_validation_accuracy(row);
+  });
+  for (const std::vector<double>& seeds : grid.accuracy)
+    if (std::count_if(seeds.begin(), seeds.end(), [](double value) { return !std::isnan(value); }) <
+        static_cast<std::ptrdiff_t>(kSeeds))
+      return {};
+  return grid;
 }
 
 }  // namespace mneme::report

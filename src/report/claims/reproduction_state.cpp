@@ -27,7 +27,7 @@ ReproductionState begin(const Reproduction& item, const std::string& scale) {
 
 void finish(ReproductionState& state) {
   state.ended = static_cast<std::size_t>(std::count_if(state.rows.begin(), state.rows.end(), is_result));
-  if (!state.item->sizes) state.subject.claims = judge_claims(state.item->study, state.rows, state.planned);
+  if (!state.item->sizes) state.subject.claims = judge_claims(state.item->study, state.rows, state.study.runs);
 }
 
 void add_lab(ReproductionState& state, const store::Lab& lab, store::Index* index) {

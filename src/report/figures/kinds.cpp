@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "report/figures/figure_accuracy_width.h"
+#include "report/figures/figure_cost.h"
 #include "report/figures/figure_dynamics.h"
 #include "report/figures/figure_extrapolation.h"
 #include "report/figures/figure_matrix.h"
@@ -43,7 +44,7 @@ FigureRequest request(const ConfigValue& table) {
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds = {
       lr_window_kind(),     accuracy_width_kind(), width_depth_kind(), dynamics_kind(),
-      extrapolation_kind(), matrix_kind(),         signal_kind(),
+      extrapolation_kind(), matrix_kind(),         signal_kind(),      cost_kind(),
   };
   return kinds;
 }

@@ -44,10 +44,14 @@ Json series_json(const std::string& panel, const LrSeries& series) {
               {"hi", series.window->hi},
               {"decades", series.window->decades()},
               {"reaches_lowest", series.window->reaches_lowest},
-              {"reaches_highest", series.window->reaches_highest}};
+              {"reaches_highest", series.window->reaches_highest},
+              {"decades_error", series.uncertainty.width_error}};
   return {{"panel", panel},
           {"label", series.label},
           {"window", window},
+          {"half_budget", series.has_curves ? Json(describe_range(series.half)) : Json()},
+          {"quarter_budget", series.has_curves ? Json(describe_range(series.quarter)) : Json()},
+          {"sensitivity", series.sensitivity ? statistics_json(*series.sensitivity) : Json()},
           {"best_lr", series.points[series.best].rate},
           {"points", points}};
 }
@@ -81,10 +85,11 @@ std::vector<LrPanel> panels_of(std::span<const ResultRow> rows, const std::vecto
 }
 
 FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options) {
-  const LrWindowRule rule{options.real("threshold"), options.real("share")};
+  const LrWindowRule rule{{options.real("threshold"), options.real("share")},
+                          static_cast<std::size_t>(options.integer("seeds"))};
   const std::vector<LrPanel> panels = panels_of(rows, options.texts("panels"), rule);
   FigureReport report;
-  std::vector<TablePart> windows, rates, pairs;
+  std::vector<TablePart> windows, rates, pairs, compared;
   bool with_paper = false;
   for (const LrPanel& panel : panels)
     for (const LrSeries& series : panel.windows.series)
@@ -93,6 +98,7 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   for (const LrPanel& panel : panels) {
     windows.push_back({panel.name, window_table(panel.windows, subject.paper, with_paper)});
     rates.push_back({panel.name, rate_table(panel.windows)});
+    compared.push_back({panel.name, comparison_table(panel.windows)});
     const std::vector<PairedDifference> paired = paired_differences(panel.windows);
     pairs.push_back({panel.name, paired_table(paired)});
     for (const PairedDifference& one : paired) all_pairs.push_back(paired_json(panel.name, one));
@@ -109,6 +115,10 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   report.figures.push_back(
       {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});
   report.tables.push_back({"Windows", stacked("panel", windows), rule_text(rule) + ".", false, "windows"});
+  if (const Table differences = stacked("panel", compared); !differences.rows.empty())
+    report.tables.push_back({"Windows compared", differences,
+                             "Differences in decades, over resampled seeds that are the same for both.", true,
+                             "windows-compared"});
   const Table rate_lines = stacked("panel", rates);
   report.tables.push_back({"Learning rates", rate_lines, "Accuracies in per cent over seeds.",
                            rate_lines.rows.size() > kManyLines, "rates"});
@@ -129,6 +139,7 @@ FigureKind lr_window_kind() {
           .options = {title_field(), threshold_field("validation accuracy from which a run counts as solved"),
                       real_field("share", 0.5, 0.0, 1.0,
                                  "share of the seeds that must solve it for a rate to be in the window"),
+                      integer_field("seeds", 0, 0, 1000000, "seeds that a rate should have; 0: as many as there are"),
                       panels_field({"task.length"}), marks_field()},
           .build = build};
 }

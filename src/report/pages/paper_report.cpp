@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "report/claims/scales.h"
 #include "report/pages/study_page.h"
 
 namespace mneme::report {
@@ -55,12 +56,13 @@ Table paper_summary(std::span<const ReproductionState> states) {
                           {"runs", Align::right},
                           {"confirmed", Align::right},
                           {"contradicted", Align::right},
-                          {"not enough runs", Align::right},
+                          {"undecided", Align::right},
+                          {"not run", Align::right},
                           {"what it shows"}},
               .rows = {}};
   for (const ReproductionState& state : states) {
     std::vector<std::string> row{state.item->id, runs_text(state)};
-    for (const Verdict verdict : {Verdict::confirmed, Verdict::contradicted, Verdict::not_enough_runs}) {
+    for (const Verdict verdict : kVerdicts) {
       const std::size_t count = count_with(state.claims(), verdict);
       row.push_back(count == 0 ? "" : std::to_string(count));
     }
@@ -70,7 +72,8 @@ Table paper_summary(std::span<const ReproductionState> states) {
   return table;
 }
 
-ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states) {
+ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states,
+                      const Path& results) {
   std::size_t ended = 0, planned = 0;
   std::vector<JudgedClaim> claims;
   for (const ReproductionState& state : states) {
@@ -87,10 +90,19 @@ ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<co
                   .footer = page_footer()};
   page.sections.emplace_back().tables.push_back(
       {"Figures and tables", paper_summary(states),
-       "Claims are judged when all runs of an item have ended, for this scale only; rules in docs/claims.md.", false,
-       ""});
-  for (const ReproductionState& state : states)
+       "Claims are judged when the runs that they are about have ended, for this scale only; rules in docs/claims.md.",
+       false, ""});
+  for (const ReproductionState& state : states) {
     for (ReportSection& section : item_sections(state)) page.sections.push_back(std::move(section));
+    std::vector<ReproductionState> others;
+    if (!results.empty())
+      for (const std::string& other : kept_scales(*state.item, results))
+        others.push_back(state_in_files(*state.item, other, results));
+    if (const Table table = scale_table(others); !table.rows.empty())
+      page.sections.emplace_back().tables.push_back({"Claims at each scale", table,
+                                                     "From kept results; a verdict holds for its own size and budget.",
+                                                     false, ""});
+  }
   return page;
 }
 

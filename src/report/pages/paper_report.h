@@ -13,8 +13,10 @@ namespace mneme::report {
 // One line an item: runs done and needed, claims by verdict.
 Table paper_summary(std::span<const ReproductionState> states);
 
-// `states` are the items in the order of the page. Nothing is needed of any: an item without results says how to get
+// `states` are the items in the order of the page; with `results`, a directory of kept results, the
+// same claims at other scales stand beside them. Nothing is needed of any: an item without results says how to get
 // them.
-ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states);
+ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states,
+                      const Path& results = {});
 
 }  // namespace mneme::report

@@ -9,9 +9,15 @@
 
 namespace mneme::report {
 
-// One line a series: window, width in decades, the rate chosen on validation, its accuracies; and what the paper
-// says, if it says something of any of them or `with_paper` asks for the column all the same.
+// One line a series: window, width in decades and its deviation over resampled seeds, the window after a half and a
+// quarter of the budget, the sensitivity to the rate (curves.h), the rate chosen on validation, its accuracies; and
+// what the paper says, if it says something of any of them or `with_paper` asks for the column all the same.
 Table window_table(const LrWindows& windows, std::span<const study::PaperValue> paper = {}, bool with_paper = false);
+
+// One line for every two series: the difference of their windows in decades as seen, its spread over resampled seeds,
+// and in how many draws the first is wider, equal or narrower; open: an end of the grid hides which
+// (study/window_seeds.h).
+Table comparison_table(const LrWindows& windows);
 
 // One line a series and rate: n, mean, standard error, min, max, median, success rate.
 Table rate_table(const LrWindows& windows);

@@ -1,7 +1,7 @@
-// Sudden drops of the training loss, and whether accuracy came with them.
+// Sudden drops of the validation loss, and whether accuracy came with them.
 //
-// Let l_i be the training loss at the run's evaluations, each replaced by the median of itself and its two neighbours.
-// Three evaluations in a row are *flat* if their losses differ by at most `flat` times the first of them.
+// Let l_i be the validation loss at the run's evaluations, each replaced by the median of itself and its two
+// neighbours. Three evaluations in a row are *flat* if their losses differ by at most `flat` times the first of them.
 // A *drop* goes from a to b: the three that end at a are flat, those that end at a + 1 are not; b is the first
 // evaluation after a with which a flat three begins, or the last of the run; and l_b <= (1 - depth) l_a. Its *gain* is
 // the highest validation accuracy from a to b, less that at a. A drop whose gain is below `gain` is a *loss bump*: the
@@ -30,7 +30,7 @@ struct LossDrop {
   bool bump = false;  // without accuracy
 };
 
-// By step. Evaluations whose training loss or accuracy is not finite are passed over.
+// By step. Evaluations whose loss or accuracy is not finite are passed over.
 std::vector<LossDrop> find_loss_drops(const std::vector<MetricPoint>& points, const LossDropRule& rule = {});
 
 }  // namespace mneme::report

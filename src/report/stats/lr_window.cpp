@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <tuple>
 
+#include "report/stats/curves.h"
 #include "report/stats/format.h"
 
 namespace mneme::report {
@@ -23,29 +24,46 @@ RatePoint make_point(double rate, std::vector<SeedResult> seeds, const LrWindowR
   RatePoint point{.rate = rate, .seeds = std::move(seeds), .validation = {}, .test = {}};
   point.validation = summarize_seeds(point.seeds, &SeedResult::validation, rule.threshold);
   point.test = summarize_seeds(point.seeds, &SeedResult::test, rule.threshold);
-  point.trainable = point.validation.success_rate >= rule.share;
+  const std::size_t n = point.seeds.size();
+  const auto good = static_cast<std::size_t>(std::lround(point.validation.success_rate * static_cast<double>(n)));
+  point.trainable = study::is_trainable(good, n - good, std::max(n, rule.seeds), rule.share) == true;
   return point;
 }
 
-bool is_wider(const RateWindow& a, const RateWindow& b) {
-  return std::make_tuple(a.decades(), a.rates) > std::make_tuple(b.decades(), b.rates);
+// Different seeds of these results; a seed that comes twice at one rate counts twice.
+std::vector<std::string> seed_columns(const std::vector<const ResultRow*>& results) {
+  std::map<std::pair<double, std::string>, int> times;
+  std::map<std::string, int> most;
+  for (const ResultRow* row : results) {
+    const std::string seed = seed_text(*row);
+    most[seed] = std::max(most[seed], ++times[{learning_rate(*row), seed}]);
+  }
+  std::vector<std::string> columns;
+  for (const auto& [seed, count] : most) columns.insert(columns.end(), static_cast<std::size_t>(count), seed);
+  return columns;
 }
 
-std::optional<RateWindow> widest_window(const std::vector<RatePoint>& points) {
-  std::optional<RateWindow> widest;
-  for (std::size_t first = 0; first < points.size(); ++first) {
-    if (!points[first].trainable) continue;
-    std::size_t last = first;
-    while (last + 1 < points.size() && points[last + 1].trainable) ++last;
-    const RateWindow window{.lo = points[first].rate,
-                            .hi = points[last].rate,
-                            .rates = static_cast<int>(last - first + 1),
-                            .reaches_lowest = first == 0,
-                            .reaches_highest = last + 1 == points.size()};
-    if (!widest || is_wider(window, *widest)) widest = window;
-    first = last;
-  }
-  return widest;
+std::optional<RateWindow> window_of(const study::SeedGrid& grid, const std::vector<RatePoint>& points,
+                                    const study::WindowRule& rule) {
+  const auto window = study::find_window(grid, rule);
+  if (!window) return {};
+  return RateWindow{.lo = points[window->lo].rate,
+                    .hi = points[window->hi].rate,
+                    .rates = static_cast<int>(window->rates),
+                    .reaches_lowest = window->open_low,
+                    .reaches_highest = window->open_high};
+}
+
+void add_curves(LrSeries& series, const std::vector<const ResultRow*>& members, const LrWindowRule& rule) {
+  series.has_curves = std::all_of(members.begin(), members.end(), [](const ResultRow* row) { return has_curve(*row); });
+  if (!series.has_curves) return;
+  const auto part = [&](double share) {
+    const auto by_then = [share](const ResultRow& row) { return accuracy_by(row, share); };
+    return window_of(seed_grid(members, by_then, rule.seeds), series.points, rule);
+  };
+  series.half = part(0.5);
+  series.quarter = part(0.25);
+  series.sensitivity = rate_sensitivity(members);
 }
 
 }  // namespace
@@ -72,13 +90,42 @@ std::vector<RatePoint> rate_points(const std::vector<const ResultRow*>& results,
   return points;
 }
 
+study::SeedGrid seed_grid(const std::vector<const ResultRow*>& results,
+                          const std::function<double(const ResultRow&)>& value, std::size_t seeds) {
+  const std::vector<std::string> columns = seed_columns(results);
+  const std::size_t width = std::max(columns.size(), seeds);
+  std::vector<const ResultRow*> ordered = results;
+  std::sort(ordered.begin(), ordered.end(), [](const ResultRow* a, const ResultRow* b) { return a->run < b->run; });
+  std::map<double, std::vector<double>> lines;
+  for (const ResultRow* row : ordered) {
+    std::vector<double>& line =
+        lines.try_emplace(learning_rate(*row), width, std::numeric_limits<double>::quiet_NaN()).first->second;
+    const auto column = std::find(columns.begin(), columns.end(), seed_text(*row));
+    auto place = line.begin() + (column - columns.begin());
+    while (!std::isnan(*place)) ++place;
+    *place = value(*row);
+  }
+  study::SeedGrid grid;
+  for (auto& [rate, line] : lines) {
+    grid.positions.push_back(std::log10(rate));
+    grid.accuracy.push_back(std::move(line));
+  }
+  return grid;
+}
+
 LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& rule,
                           const std::vector<std::string>& apart_from) {
-  std::vector<ResultRow> results;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(results), is_result);
-  const std::vector<std::string> labels = series_labels(results, apart_from);
+  std::vector<const ResultRow*> results;
+  std::vector<ResultRow> named;  // labels need the configuration alone
+  for (const ResultRow& row : rows) {
+    if (!is_result(row)) continue;
+    results.push_back(&row);
+    named.emplace_back().config = row.config;
+    named.back().run = row.run;
+  }
+  const std::vector<std::string> labels = series_labels(named, apart_from);
   std::map<std::string, std::vector<const ResultRow*>, LabelOrder> groups;
-  for (std::size_t i = 0; i < results.size(); ++i) groups[labels[i]].push_back(&results[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) groups[labels[i]].push_back(results[i]);
 
   LrWindows windows{.rule = rule,
                     .series = {},
@@ -87,10 +134,17 @@ LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& r
   for (const auto& [label, members] : groups) {
     const ResultRow* first = *std::min_element(members.begin(), members.end(),
                                                [](const ResultRow* a, const ResultRow* b) { return a->run < b->run; });
-    LrSeries series{.label = label, .config = first->config, .points = rate_points(members, rule), .window = {}};
-    series.window = widest_window(series.points);
+    LrSeries& series = windows.series.emplace_back();
+    series.label = label;
+    series.config = first->config;
+    series.grid = seed_grid(members, counted_validation_accuracy, rule.seeds);
+    LrWindowRule own = rule;
+    own.seeds = series.grid.seeds();
+    series.points = rate_points(members, own);
+    series.window = window_of(series.grid, series.points, rule);
+    series.uncertainty = study::resample_seeds(series.grid, rule);
     series.best = best_rate(series.points);
-    windows.series.push_back(std::move(series));
+    add_curves(series, members, rule);
   }
   return windows;
 }

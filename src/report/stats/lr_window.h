@@ -1,11 +1,9 @@
 // The window of learning rates in which a mixer can be trained, from the rows of a sweep.
 //
-// Rows are grouped into series (rows.h: series_labels), and in a series by learning rate over seeds.
-// A rate is *trainable* if the share of its seeds whose validation accuracy is >= threshold is >= share.
-// The *window* is the widest stretch [lo, hi] of neighbouring trainable rates in the series' sorted
-// grid: widest in decades, log10(hi / lo); among equals the one with more rates, then the one at lower
-// rates. A single trainable rate is a window of width 0. The grid ends where it ends: a window that
-// reaches the first or last rate may be wider in truth, and says so.
+// Rows are grouped into series (rows.h: series_labels), and in a series by learning rate over seeds. What a window is,
+// when a rate is trainable and what an open end means is defined in study/window.h; the seeds of a series are all that
+// any of its rates has, so a rate with some of them missing may be undecided. The window's uncertainty and differences
+// between windows come from resampled seeds (study/window_seeds.h).
 //
 // The best rate is chosen by mean validation accuracy (the lower rate among equals); the test accuracy at
 // that rate is what is reported, so that selection and report never use the same data.
@@ -15,6 +13,7 @@
 // The result depends on the set of rows, not on their order.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,12 +21,12 @@
 
 #include "report/stats/rows.h"
 #include "report/stats/statistics.h"
+#include "study/window_seeds.h"
 
 namespace mneme::report {
 
-struct LrWindowRule {
-  double threshold = 0.9;
-  double share = 0.5;
+struct LrWindowRule : study::WindowRule {
+  std::size_t seeds = 0;  // that a rate should have; at least as many as the series has
 };
 
 struct SeedResult {
@@ -43,7 +42,7 @@ struct RatePoint {
   std::vector<SeedResult> seeds;  // by run id
   Summary validation;
   Summary test;
-  bool trainable = false;
+  bool trainable = false;  // known to be
 };
 
 struct RateWindow {
@@ -60,8 +59,15 @@ struct LrSeries {
   std::string label;
   Json config;                    // of one of its runs
   std::vector<RatePoint> points;  // ascending rates, never empty
+  study::SeedGrid grid;           // the same accuracies, on validation
   std::optional<RateWindow> window;
-  std::size_t best = 0;  // index into points
+  study::WindowUncertainty uncertainty;  // in decades
+  std::size_t best = 0;                  // index into points
+  // From the curves, where every run has one (curves.h): the window as it was after a part of the budget, and the
+  // sensitivity to the rate.
+  bool has_curves = false;
+  std::optional<RateWindow> half, quarter;
+  std::optional<Summary> sensitivity;  // over seeds
 };
 
 struct LrWindows {
@@ -78,6 +84,10 @@ LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& r
 // Results that differ in rate and seed alone, by rate; and the best of these points, as above.
 std::vector<RatePoint> rate_points(const std::vector<const ResultRow*>& results, const LrWindowRule& rule = {});
 std::size_t best_rate(const std::vector<RatePoint>& points);
+
+// Results that differ in rate and seed alone as a grid, with what `value` says of each.
+study::SeedGrid seed_grid(const std::vector<const ResultRow*>& results,
+                          const std::function<double(const ResultRow&)>& value, std::size_t seeds = 0);
 
 // "1.50", "at least 1.50" (it reaches an end of the grid), "0 (one rate)", "none".
 std::string describe_width(const std::optional<RateWindow>& window);

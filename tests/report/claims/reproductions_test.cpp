@@ -7,8 +7,12 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "report/claims/scales.h"
+#include "report/pages/kept_results.h"
+#include "report/pages/results_page.h"
 #include "report/pages/study_files.h"
 #include "support/places.h"
+#include "support/temporary_directory.h"
 
 namespace mneme::report {
 namespace {
@@ -45,7 +49,7 @@ TEST(Reproductions, WithoutRunsNothingIsDecided) {
   EXPECT_EQ(state.ended, 0U);
   EXPECT_GT(state.planned, 0U);
   ASSERT_FALSE(state.claims().empty());
-  for (const JudgedClaim& one : state.claims()) EXPECT_EQ(one.judgement.verdict, Verdict::not_enough_runs);
+  for (const JudgedClaim& one : state.claims()) EXPECT_EQ(one.judgement.verdict, Verdict::not_run);
 }
 
 // Table 8 of paper B, by our formulas at the sizes of the study.
@@ -59,22 +63,42 @@ TEST(Reproductions, SizesAreCountedWithoutRuns) {
   EXPECT_EQ(counted["mamba 1 64"], "51,393");
 }
 
-// What docs/results.md says of a claim is what the kept results say.
+// Every number of docs/results.md that is marked, and every verdict, is what the kept results say.
 TEST(Reproductions, ResultsMdSaysWhatTheKeptResultsSay) {
   const Path root(source_directory());
   const std::string text = read_file(root / "docs/results.md");
-  int judged = 0;
-  for (const Reproduction& item : reproductions()) {
-    const ReproductionState state = state_in_files(item, "laptop", root / "results");
-    if (state.ended == 0) continue;
-    for (const JudgedClaim& one : state.claims()) {
-      const std::string line =
-          "| `" + one.claim->id + "` | " + verdict_name(one.judgement.verdict) + " | " + one.judgement.numbers + " |";
-      EXPECT_NE(text.find(line), std::string::npos) << line;
-      ++judged;
+  EXPECT_EQ(fill_results_page(text, root / "results"), text)
+      << "to fill the marks: mneme reproduce --results results --page docs/results.md";
+  for (const Reproduction& item : reproductions())
+    for (const std::string& scale : kept_scales(item, root / "results")) {
+      if (state_in_files(item, scale, root / "results").ended == 0) continue;
+      EXPECT_NE(text.find("<!-- verdicts " + item.id + " " + scale + " -->"), std::string::npos)
+          << "kept results without their verdicts on the page: " << item.id << " " << scale;
     }
+}
+
+// A page whose number is not that of the data is caught.
+TEST(Reproductions, AWrongNumberOnThePageIsFound) {
+  const testing::TemporaryDirectory scratch;
+  const study::Study study = open_study("memory/ids4", {"smoke", {}});
+  std::vector<ResultRow> rows;
+  for (const config::RunConfig& run : study.runs) {
+    ResultRow& row = rows.emplace_back();
+    row.run = run.id;
+    row.config = run.json;
+    row.outcome = "done";
+    row.validation_accuracy = row.test_accuracy = 0.5;
   }
-  EXPECT_GT(judged, 0);
+  keep_results(kept_file(scratch.path(), "B.ids4", "smoke"), rows);
+  const std::string right =
+      "got <!-- n B.ids4 smoke test task.length=4 -->50.0<!-- end --> % of "
+      "<!-- n B.ids4 smoke runs -->2<!-- end --> runs\n";
+  EXPECT_EQ(fill_results_page(right, scratch.path()), right);
+  std::string wrong = right;
+  wrong.replace(wrong.find("50.0"), 4, "51.0");
+  EXPECT_EQ(fill_results_page(wrong, scratch.path()), right);
+  EXPECT_THROW(fill_results_page("<!-- n B.ids4 smoke colour -->1<!-- end -->", scratch.path()), Error);
+  EXPECT_THROW(fill_results_page("<!-- n B.ids4 smoke runs -->2", scratch.path()), Error);
 }
 
 }  // namespace

@@ -14,11 +14,43 @@ using testing::sample_row;
 
 TEST(TablesLrWindow, WindowTable) {
   const std::vector<ResultRow> rows{sample_row("m", 1e-3, 1, 0.96), sample_row("m", 1e-3, 2, 1.0),
-                                    sample_row("m", 1e-2, 1, 0.1), sample_row("z", 1e-3, 1, 0.2)};
+                                    sample_row("m", 1e-2, 1, 0.1), sample_row("m", 1e-2, 2, 0.1),
+                                    sample_row("z", 1e-3, 1, 0.2)};
   const Table table = window_table(find_lr_windows(rows));
   ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_THAT(table.rows[0], ElementsAre("m", "1e-3", "0 (one rate)", "1e-3", "98.0 ± 2.0", "98.0 ± 2.0", "2"));
-  EXPECT_THAT(table.rows[1], ElementsAre("z", "none", "none", "1e-3", "20.0", "20.0", "1"));
+  EXPECT_THAT(table.rows[0],
+              ElementsAre("m", "1e-3", "0 (one rate)", "0.00", "-", "-", "-", "1e-3", "98.0 ± 2.0", "98.0 ± 2.0", "2"));
+  EXPECT_THAT(table.rows[1], ElementsAre("z", "none", "none", "0.00", "-", "-", "-", "1e-3", "20.0", "20.0", "1"));
+}
+
+// The whole of a run's curve is in its line: what a half of the budget would have found, and how much the rate matters.
+TEST(TablesLrWindow, WindowsAtPartsOfTheBudgetAndSensitivity) {
+  std::vector<ResultRow> rows;
+  for (const int seed : {1, 2, 3})
+    for (const double rate : {1e-3, 1e-2}) {
+      ResultRow& row = rows.emplace_back(sample_row("m", rate, seed, 0.99));
+      row.config["train"]["steps"] = 1000;
+      row.steps = 1000;
+      row.initial_loss = 4;
+      // The higher rate is solved by half of the budget, the lower one at its end.
+      row.metrics = {{.step = 250, .train_loss = 4, .loss = 4, .accuracy = 0.1},
+                     {.step = 500, .train_loss = 2, .loss = 2, .accuracy = rate > 5e-3 ? 0.95 : 0.4},
+                     {.step = 1000, .train_loss = 1, .loss = rate > 5e-3 ? 1.0 : 2.0, .accuracy = 0.99}};
+    }
+  const Table table = window_table(find_lr_windows(rows));
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0][1], "1e-3 to 1e-2");
+  EXPECT_EQ(table.rows[0][4], "1e-2");
+  EXPECT_EQ(table.rows[0][5], "none");
+  EXPECT_EQ(table.rows[0][6], "0.50 ± 0.00");
+}
+
+TEST(TablesLrWindow, ComparisonSaysHowSureItIs) {
+  const Table table = comparison_table(find_lr_windows(testing::three_mixers()));
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.rows[1][0], "attention");
+  EXPECT_EQ(table.rows[1][1], "mamba");
+  EXPECT_EQ(table.rows[1][4], "100") << "attention is wider than mamba in every draw";
 }
 
 TEST(TablesLrWindow, RateTableHasALineForEachRate) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "report/sample_rows.h"
+#include "study/window_search.h"
 
 namespace mneme::report {
 namespace {
@@ -141,6 +142,28 @@ TEST(LrWindow, WidthsAreNotAveragedTogether) {
   std::vector<ResultRow> rows{sample_row("m", 1e-3, 1, 1.0), sample_row("m", 1e-3, 1, 0.0)};
   rows[1].config["model"]["width"] = 16;
   EXPECT_EQ(find_lr_windows(rows).series.size(), 2u);
+}
+
+// Of three seeds the budget left one good and one bad: neither the search nor the report may call that trainable.
+TEST(LrWindow, SearchAndReportAgreeWhereTheBudgetEnded) {
+  const std::vector<std::vector<double>> accuracies{{0.1, 0.1}, {0.95, 0.95}, {0.95, 0.2}};
+  const std::vector<double> rates{1e-4, 1e-3, 1e-2};
+  std::vector<ResultRow> rows;
+  study::CellResults known;
+  for (std::size_t rate = 0; rate < rates.size(); ++rate)
+    for (std::size_t seed = 0; seed < 2; ++seed) {
+      rows.push_back(sample_row("m", rates[rate], static_cast<int>(seed), accuracies[rate][seed]));
+      known[{rate, seed}] = accuracies[rate][seed];
+    }
+  const auto found = study::WindowSearch(3, 3, {}, 6).window(known);
+  const LrSeries series = find_lr_windows(rows, {{}, 3}).series.at(0);
+  ASSERT_TRUE(found);
+  ASSERT_TRUE(series.window);
+  EXPECT_EQ(rates[found->lo], series.window->lo);
+  EXPECT_EQ(rates[found->hi], series.window->hi);
+  EXPECT_EQ(series.window->hi, 1e-3);
+  EXPECT_FALSE(series.points[2].trainable);
+  EXPECT_FALSE(found->hi_is_sharp) << "the rate above is undecided";
 }
 
 }  // namespace
