@@ -11,6 +11,7 @@ batches (on both sides). Every measurement has at least a step behind the first 
 import itertools
 import json
 import pathlib
+import shutil
 import statistics
 import sys
 import tempfile
@@ -37,23 +38,39 @@ def mneme_command(options, row, *more):
             "model.block=zoology", "model.embed_dropout=0", "model.resid_dropout=0", f"train.batch={row['batch']}", *more]
 
 
-def peer(options, case, logits):
+def peer(options, case, logits, form):
     measured = ",".join(WHOLE) if options.whole else WHOLE[0]
-    return run_json([sys.executable, PEER, case, "--logits", logits, "--measure", measured, "--seconds", options.seconds])
+    what = ["--logits", logits, "--form", form, "--measure", measured, "--seconds", options.seconds]
+    if not options.peer_root:
+        return run_json([sys.executable, PEER, case, *what])
+    # Another system's PyTorch: what it reads is put where it sees it.
+    place = pathlib.Path(tempfile.mkdtemp(dir=options.peer_root / "tmp"))
+    try:
+        shutil.copytree(PEER.parent, place / "peer", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(case, place / "case.safetensors")
+        inside = pathlib.Path("/") / place.relative_to(options.peer_root)
+        return run_json(["chroot", options.peer_root, "python3", inside / "peer" / PEER.name, inside / "case.safetensors", *what])
+    finally:
+        shutil.rmtree(place)
 
 
 def compare(options, row, case):
-    ours, whole, theirs = [], [], {logits: [] for logits in options.logits.split(",")}
+    kinds = [(logits, form) for form in options.forms.split(",") for logits in options.logits.split(",")]
+    ours, whole, theirs = [], [], {kind: [] for kind in kinds}
     for repeat in range(options.repeats):
         print(f"{row['mixer']} {row['width']} {row['task']}: turn {repeat + 1} of {options.repeats}", file=sys.stderr)
         more = [] if case.exists() else ["--save-case", case]
         ours.append(run_json(mneme_command(options, row, *more)))
         if options.whole:
             whole.append(sum(r["tokens_per_second"] for r in run_together([mneme_command(options, row)] * 2)))
-        for logits, results in theirs.items():
-            results.append(peer(options, case, logits))
+        for kind, results in theirs.items():
+            results.append(peer(options, case, *kind))
     case.unlink()
-    return {**row, **summary(ours, whole, theirs)}
+    return {**row, **summary(ours, whole, {name_of(*kind): runs for kind, runs in theirs.items()})}
+
+
+def name_of(logits, form):
+    return logits if form == "plain" else f"{logits}, {form}"
 
 
 def summary(ours, whole, theirs):
@@ -94,6 +111,9 @@ def arguments():
     parser.add_argument("--grid", action="store_true", help="every width with every task: hours")
     parser.add_argument("--tokens", type=int, help="of a batch (default: 32768, and 4096 for plain scans)")
     parser.add_argument("--logits", default="full,gathered")
+    parser.add_argument("--forms", default="plain", help="plain, fused, compiled (bench/peer/training.py says what they are)")
+    parser.add_argument("--peer-root", type=pathlib.Path,
+                        help="run PyTorch in this directory's system by chroot (as root), Mneme and the checks outside of it")
     parser.add_argument("--one-thread", dest="whole", action="store_false", help="do not measure the whole machine")
     parser.add_argument("--json", action="store_true")
     return parser.parse()

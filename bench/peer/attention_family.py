@@ -26,10 +26,16 @@ def attention(p, o, L):
         q, k, v = (heads(y, H).transpose(1, 2) for y in streams(x))
         if turn:
             q, k = turn(q), turn(k)
-        scores = q @ k.transpose(2, 3) / math.sqrt(D // H) + mask
-        return linear(p, "out_proj", (torch.softmax(scores, -1) @ v).transpose(1, 2).flatten(2))
+        if attention.fused:
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            y = torch.softmax(q @ k.transpose(2, 3) / math.sqrt(D // H) + mask, -1) @ v
+        return linear(p, "out_proj", y.transpose(1, 2).flatten(2))
 
     return forward
+
+
+attention.fused = False  # True: as PyTorch 2's one function for it
 
 
 def transformer(p, o, L):

@@ -5,6 +5,9 @@ mixers are those of mixers.py. Loss and gradient norm of the first step must be 
 
 --logits full      logits for every position, cross entropy with ignore_index: how Zoology does it
 --logits gathered  logits for the asked positions only: the best a careful user writes
+--form plain       the mixer as its formula says
+--form fused       attention as scaled_dot_product_attention (PyTorch 2)
+--form compiled    the same through torch.compile (PyTorch 2; on a CPU it needs a C++ compiler and PyTorch's and Python's headers)
 --measure P:T      measured as P processes at once of T threads each; P:T,P:T... one after another
 The batch is made outside the measured steps, so the peer is charged for training alone. One JSON line: for each P:T tokens per
 second by the wall's clock, and by the processor's (what one thread would reach on an idle machine).
@@ -22,6 +25,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case")
     parser.add_argument("--logits", choices=["full", "gathered"], default="gathered")
+    parser.add_argument("--form", choices=["plain", "fused", "compiled"], default="plain")
     parser.add_argument("--measure", default="1:1")
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--threads", type=int, help="be one of the measured processes")
@@ -93,9 +97,10 @@ class Training:
         train = config["train"]
         self.optimiser = torch.optim.AdamW(self.parameters, lr=train["lr"], weight_decay=train["weight_decay"])
         self.tokens, self.asked, self.answers = tensors["tokens"].long(), tensors["asked"], tensors["answers"].long()
+        self.loss = torch.compile(self.plain_loss) if options.form == "compiled" else self.plain_loss
         self.labels = torch.full((self.tokens.numel(),), -100).scatter(0, self.asked, self.answers)
 
-    def loss(self):
+    def plain_loss(self):
         hidden = self.model.hidden(self.tokens)
         if self.logits == "full":
             return F.cross_entropy((hidden @ self.model.table.t()).flatten(0, 1), self.labels, ignore_index=-100)
@@ -119,8 +124,11 @@ class Training:
 
 def measure():
     torch.set_num_threads(options.threads)
+    mixers.attention.attention.fused = options.form != "plain"
     training = Training(options.case, options.logits)
     training.check_first_step()
+    if options.form == "compiled":
+        training.step()  # the second step may be compiled anew
     wall, processor, start = [], [], time.perf_counter()
     while not wall or time.perf_counter() - start < options.seconds:
         before, before_processor = time.perf_counter(), time.process_time()
@@ -133,13 +141,13 @@ def measure():
 
 
 def measure_together(processes, threads):
-    command = [sys.executable, __file__, options.case, "--logits", options.logits, "--seconds", str(options.seconds),
+    command = [sys.executable, __file__, options.case, "--logits", options.logits, "--form", options.form, "--seconds", str(options.seconds),
                "--threads", str(threads)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
     outputs = [process.communicate()[0] for process in started]
     if any(process.returncode for process in started):
         sys.exit(1)
-    results = [json.loads(output) for output in outputs]
+    results = [json.loads(output.splitlines()[-1]) for output in outputs]
     return {key: sum(result[key] for result in results) for key in ("tokens_per_second", "processor_tokens_per_second")}
 
 
