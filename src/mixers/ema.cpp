@@ -18,8 +18,8 @@ class Ema : public Mixer, public nn::SelfInitialised {
 
   // The recurrence unrolled: a convolution with (1 - a) a^j.
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
-    const torch::Tensor past = torch::arange(x.size(1), x.options().requires_grad(false)).unsqueeze(1);
-    const torch::Tensor filter = torch::exp(torch::log_sigmoid(-decay_) + past * torch::log_sigmoid(decay_));
+    const torch::Tensor past = torch::arange(x.size(1), x.options().requires_grad(false)).unsqueeze(1);        // [L, 1]
+    const torch::Tensor filter = torch::exp(torch::log_sigmoid(-decay_) + past * torch::log_sigmoid(decay_));  // [L, D]
     return out_->forward(ops::long_conv(x, filter));
   }
 
@@ -28,7 +28,7 @@ class Ema : public Mixer, public nn::SelfInitialised {
     return {{torch::zeros({batch, decay_.size(0)}, decay_.options().requires_grad(false))}};
   }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    state.tensors[0] = torch::lerp(x, state.tensors[0], torch::sigmoid(decay_));
+    state.tensors[0] = torch::lerp(x, state.tensors[0], torch::sigmoid(decay_));  // [B, D]
     return out_->forward(state.tensors[0]);
   }
 
