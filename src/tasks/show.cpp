@@ -97,7 +97,7 @@ std::string show_example(const Task& task, const ExampleView& example, const Sho
   std::string text;
   for (std::size_t begin = 0; begin < all.size(); begin += per_block) {
     std::string roles = fmt::format("{:<{}}", fmt::format("at {}", begin), kHead);
-    std::string input = fmt::format("{:<{}}", "input", kHead), asked = fmt::format("{:<{}}", "asked", kHead);
+    std::string input = fmt::format("{:<{}}", "input", kHead), asked = fmt::format("{:<{}}", "label", kHead);
     for (std::size_t t = begin; t < std::min(begin + per_block, all.size()); ++t) {
       const RoleStyle& role = style_of(all[t].role);
       if (!is_signal) roles += cell(std::string_view(&role.letter, 1), step, role.ansi, style.colour);

@@ -37,7 +37,7 @@ TEST(ShowSamples, PutsRolesInputAndAnswersUnderEachOther) {
   EXPECT_EQ(lines[1], "at 0      d d d . . . | a a a");
   const std::string pattern = lines[2].substr(10, 5);
   EXPECT_EQ(lines[2], "input     " + pattern + " _ _ _ > _ _ _");
-  EXPECT_EQ(lines[3], "asked                   " + pattern);
+  EXPECT_EQ(lines[3], "label                   " + pattern);
   EXPECT_EQ(lines[5], ". filler   d data   | marker   a answer");
 }
 
@@ -63,7 +63,7 @@ TEST(ShowSamples, WrapsToTheWidth) {
 
 TEST(ShowSamples, DrawsSignals) {
   const std::string text = shown("counting", {"length=20", "isi=3", "iti=[4, 4]"}, {});
-  EXPECT_THAT(text, HasSubstr("input    ____###____###____#\nasked    ___###____###____##"));
+  EXPECT_THAT(text, HasSubstr("input    ____###____###____#\nlabel    ___###____###____##"));
 }
 
 TEST(SamplesJson, HasTheAgreedForm) {
