@@ -1,4 +1,4 @@
-// What every mixer must do, whatever it is: the checks behind `mneme check` and the one parametrised test.
+// What every mixer must do: the checks of `mneme check` and of the one parametrised test.
 //
 // A mixer that a user has just written goes through the same list as the oldest one. No check knows a
 // mixer's name; what may differ (looking ahead, a growing state) is what the catalog entry declares.

@@ -35,7 +35,7 @@ std::int64_t peak_bytes(const Subject& subject, std::int64_t length) {
   return peak_tensor_memory([&] { forward_and_backward(*mixer, x); });
 }
 
-// Time that the processor spent on this thread: waiting for it behind other work does not count.
+// CPU time of this thread, so that waiting for other work does not count.
 double seconds(mixers::Mixer& mixer, const torch::Tensor& x) {
   const auto now = [] {
     timespec used{};

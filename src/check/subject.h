@@ -16,7 +16,7 @@ struct Subject {
 
   catalog::MixerContext context(std::int64_t length) const { return {width, length, 0, 2}; }
   // Built for sequences of up to `length` tokens, every parameter normal with a deviation of at most 0.3, the same each
-  // time: a mixer's own start often has zeros, behind which a wrong gradient could hide.
+  // time: a mixer's own start often has zeros, which could hide a wrong gradient.
   mixers::MixerPointer make(std::int64_t length) const;
   // A mixer of the list. Throws Error(usage) for an unknown name or unfit options.
   static Subject of_list(const std::string& name, const Json& options, std::int64_t width);

@@ -42,7 +42,7 @@ const char* kind_name(ErrorKind kind) {
 
 int report_error(ErrorKind kind, std::string_view text, bool json) {
   const int code = static_cast<int>(kind);
-  // An address given in the wrong place is quoted by whoever did not expect it.
+  // An address given in the wrong place is quoted in the error about it.
   const std::string message = without_passwords(text);
   if (json)
     fmt::print(stderr, "{}\n",
@@ -121,7 +121,7 @@ int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
 
 int run_command_line(int argc, const char* const* argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  // Errors of parsing are JSON too, so this is asked before anything is parsed.
+  // Errors of parsing are JSON too, so this must be known before parsing.
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   try {
     check_command_name(arguments);

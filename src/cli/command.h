@@ -42,7 +42,7 @@ void add_common_options(CLI::App& app, Context& context);
 // Shown under the options in --help.
 void add_examples(CLI::App& app, std::string_view examples);
 
-// The lab's index, with its notices told on standard error.
+// The lab's index; prints its notices on standard error.
 store::Index open_index(const store::Lab& lab);
 
 // One document on standard output.
@@ -54,7 +54,7 @@ void print_warning(std::string_view text);
 // The id of the one run that starts with `prefix`; throws Error(usage) if none or several do.
 std::string find_run_id(store::Index& index, std::string_view prefix);
 
-// What a filter or the first digits of an id stand for: the ids of runs, without repetition. Throws Error(usage).
+// The ids of the runs that filters or first digits of ids select, each once. Throws Error(usage).
 std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std::string>& prefixes_and_filters);
 
 void add_bench(CLI::App& app, Context& context);

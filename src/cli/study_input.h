@@ -35,7 +35,7 @@ struct StudyInput {
 
   void add(CLI::App& app);
   const std::string& name() const { return arguments.front(); }
-  // The study as it was asked for; tells its warnings. Throws Error(usage) or Error(data).
+  // The study that was named; prints its warnings. Throws Error(usage) or Error(data).
   study::Study open() const;
 };
 

@@ -15,7 +15,7 @@ namespace mneme::cli {
 // Throws Error(usage) unless 1 <= jobs <= 1024; 0 means one per processor (the default of --jobs).
 int checked_jobs(std::int64_t given, bool was_given);
 
-// A study or run file and a.b=value assignments, told apart by the '='.
+// A study or run file and a.b=value overrides, distinguished by the '='.
 struct FileAndOverrides {
   std::string file;  // "" if there was none
   std::vector<std::string> overrides;
@@ -23,7 +23,7 @@ struct FileAndOverrides {
 // Throws Error(usage) if there are two files.
 FileAndOverrides sort_arguments(const std::vector<std::string>& arguments);
 
-// Warnings that are the same for many runs are told once.
+// A warning that many runs share is printed once.
 void tell_warnings(std::span<const config::RunConfig> runs);
 
 // What --max-runs, --max-time and --save say; and how long a worker may be silent (MNEME_LEASE seconds, else the

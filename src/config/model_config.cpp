@@ -10,7 +10,7 @@
 namespace mneme::config {
 namespace {
 
-// What "auto" stands for in each block.
+// What "auto" means in each block.
 struct BlockDefaults {
   const char* block;
   const char* state_mixer;
@@ -64,7 +64,7 @@ void choose_mixers(RunConfig& run, const ConfigValue& table) {
       if (table.find(entry.name)) mixer_config(entry, table);
 }
 
-// The channels in front of the first layer, E, and behind it, D.
+// The channels before the first layer, E, and after it, D.
 void choose_widths(RunConfig& run) {
   Options& model = run.model;
   const std::int64_t D = model.integer("width"), raw = run.shape.is_signal() ? 1 : run.shape.vocab;

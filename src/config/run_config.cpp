@@ -18,7 +18,7 @@ constexpr int kFormat = 1;
 // tokens than these spend more on the weights and their gradients than that saves (docs/performance.md has the
 // measurements).
 constexpr std::int64_t kMicroBatchFloats = 131072, kMicroBatchTokens = 4096;
-// What evaluation may cost of the work of training, where nobody says otherwise. A step of training counts as three
+// How much of the work of training evaluation may cost by default. A step of training counts as three
 // forward passes.
 constexpr double kEvaluationShare = 0.03;
 

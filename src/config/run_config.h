@@ -55,8 +55,8 @@ struct RunConfig {
   bool rotates_input(std::int64_t layer) const;
   std::int64_t parameters() const;
   std::int64_t state() const;  // floats per sequence at the task's length, all layers
-  // Useful work of a forward pass, by mixer and "head", and in all: asked positions where only they matter, half of the
-  // causal square.
+  // Useful work of a forward pass, by mixer and "head", and in all: labelled positions where only they matter, half of
+  // the causal square.
   std::map<std::string, double> forward_flops_by_part() const;
   double forward_flops_per_example() const;
   // Useful floating-point operations of the whole training budget, forward and backward.

@@ -16,7 +16,7 @@ namespace mneme {
 using CommitGate = std::function<std::shared_ptr<void>()>;
 
 struct Commit {
-  CommitGate gate = {};  // empty: nobody is asked
+  CommitGate gate = {};  // empty: always allowed
   Path previous = {};    // where the content that is replaced goes; empty: it is gone
 };
 

@@ -57,7 +57,7 @@ class ScopedFileSystem {
 
 // After return `path` holds exactly these bytes on the disk. On any failure, or a crash at any point, it holds
 // what it held before or, once only the directory's sync was left, the new bytes: never a mixture or a part.
-// (Temporary beside it, fsync, rename, fsync of the directory.)
+// (Temporary file next to it, fsync, rename, fsync of the directory.)
 void write_file_atomically(const Path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const Path& path, std::string_view text);
 

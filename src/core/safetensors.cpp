@@ -153,7 +153,7 @@ std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& shape, 
   bool empty = false;
   for (const std::int64_t size : shape) {
     if (size < 0) return {};
-    // A zero does not excuse the other sizes: whoever computes strides multiplies those too.
+    // A zero does not excuse the other sizes: strides are products of those too.
     empty = empty || size == 0;
     if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1)), &product))
       return {};

@@ -24,7 +24,7 @@ inline constexpr std::size_t kDigestLength = 64;
 // The bytes that a shape needs; nothing if a size is negative or they overflow 64 bits.
 std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& shape, std::size_t element);
 
-// The digest of a sealed file, whose own digest (the first place where it stands) is counted as zeros.
+// The digest of a sealed file, whose own digest (its first occurrence) is counted as zeros.
 std::string sealed_digest(std::span<const std::byte> file, std::string_view digest);
 
 }  // namespace mneme

@@ -37,7 +37,7 @@ bool is_choice(const Field& field, const std::string* text) {
 // The value with the field's type, or a discarded Json if it does not fit.
 Json fitted(const Field& field, const ConfigValue& value);
 
-// A list of values, or one that stands for a list of one.
+// A list of values, or a single value for a list of one.
 Json fitted_list(Field item_field, FieldType item, const ConfigValue& value) {
   item_field.type = item;
   Json list = Json::array();
@@ -180,7 +180,7 @@ std::vector<std::string> Options::texts(std::string_view name) const {
 
 const Json& Options::at(std::string_view name) const {
   const auto found = values_->find(name);
-  // The message is made only when it is needed: options are asked for all the time.
+  // The message is built only when it is needed: options are read all the time.
   if (found == values_->end())
     require(false, fmt::format("option {}.{} is read but is not in the schema", path_, name));
   return *found;

@@ -53,11 +53,11 @@ class Attention : public Mixer {
     torch::Tensor q, kv;
     if (has_conv() || rotary_) {
       const auto qkv = turned_streams(x);
-      q = ops::select_rows(qkv[0], rows);
-      kv = torch::cat({qkv[1], qkv[2]}, 2);
+      q = ops::select_rows(qkv[0], rows);    // [R, D]
+      kv = torch::cat({qkv[1], qkv[2]}, 2);  // [B, L, 2D]
     } else {
-      q = Wqkv_->part(ops::select_rows(x, rows), 0, D_);
-      kv = Wqkv_->part(x, D_, 2 * D_);
+      q = Wqkv_->part(ops::select_rows(x, rows), 0, D_);  // [R, D]
+      kv = Wqkv_->part(x, D_, 2 * D_);                    // [B, L, 2D]
     }
     return out_proj_->forward(ops::causal_attention_of_rows(q, kv, rows, H_));
   }
@@ -80,7 +80,7 @@ class Attention : public Mixer {
     const auto apply_conv = [&](const nn::DepthwiseConv& conv, const torch::Tensor& in) {
       return conv.step(state.tensors[window++], in.squeeze(1)).unsqueeze(1);
     };
-    auto [q, k, v] = heads(streams(x.unsqueeze(1), apply_conv), position);
+    auto [q, k, v] = heads(streams(x.unsqueeze(1), apply_conv), position);  // [B, H, 1, d]
     state.tensors[0] = torch::cat({state.tensors[0], k}, 2);
     state.tensors[1] = torch::cat({state.tensors[1], v}, 2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));

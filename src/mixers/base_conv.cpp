@@ -45,7 +45,7 @@ class LongConvolution : public Convolution {
   torch::Tensor step(torch::Tensor& state, const torch::Tensor& x) override {
     state = torch::cat({state, x.unsqueeze(1)}, 1);
     const std::int64_t tokens = std::min(state.size(1), l_max_);
-    const torch::Tensor recent = state.narrow(1, state.size(1) - tokens, tokens);
+    const torch::Tensor recent = state.narrow(1, state.size(1) - tokens, tokens);  // [B, tokens, D]
     return (recent * filter(tokens).flip(0)).sum(1) + x;
   }
 

@@ -39,7 +39,7 @@ class Based : public Mixer {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const std::int64_t dv = D_ / H_;
-    const torch::Tensor v = with_one(heads(proj_v_->forward(x)));
+    const torch::Tensor v = with_one(heads(proj_v_->forward(x)));  // [B, H, dv + 1]
     const torch::Tensor o = ops::gated_scan_step(state.tensors[0], features(proj_q_, x), features(proj_k_, x), v, {});
     return proj_o_->forward((o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + eps_)).flatten(-2));
   }
@@ -49,9 +49,9 @@ class Based : public Mixer {
   // digits to lose, and the gradient of the weights is exactly zero where there is nothing to choose from.
   torch::Tensor averages(const torch::Tensor& x) {
     const std::int64_t dv = D_ / H_;
-    const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);
+    const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);  // [B, L, H, dv], [B, 1, H, dv]
     const torch::Tensor o = ops::gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
-    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;
+    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;  // [B, L, H, 1]
     return (o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2);
   }
 

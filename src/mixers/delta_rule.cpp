@@ -89,7 +89,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
     const Inputs in = inputs(x, [](const nn::DepthwiseConv& conv, int, const torch::Tensor& y, nn::ConvEnd end) {
       return conv.forward(y, end);
     });
-    const torch::Tensor o = ops::delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");
+    const torch::Tensor o = ops::delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");  // [B, L, H, dv]
     return output(wanted.of(x), wanted.of(o));
   }
 

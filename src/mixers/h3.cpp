@@ -121,7 +121,7 @@ class H3 : public Mixer, public nn::SelfInitialised {
   }
 
   Tensor step(MixerState& state, const Tensor& x) override {
-    const Tensor k = k_proj_->forward(x);
+    const Tensor k = k_proj_->forward(x);  // [B, D]
     const Tensor shifted = torch::constant_pad_nd(state.tensors[0].narrow(2, 0, N_ - 1), {1, 0});
     state.tensors[0] = shifted + k.unsqueeze(2) * shift_->B;
     const Tensor remembered = (state.tensors[0] * shift_->C).sum(2) + ssm_k_D_ * k;
@@ -148,10 +148,10 @@ class H3 : public Mixer, public nn::SelfInitialised {
   Tensor mix(const Tensor& x, const ops::Positions& wanted) {
     const std::int64_t B = x.size(0), L = x.size(1), taps = std::min(L, longest_);
     const Tensor k = ops::long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
-    const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});
+    const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});  // [B, L, H e e]
     // All e * e products of a head are convolved alike.
-    const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);
-    const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});
+    const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);  // [taps, H e e]
+    const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});  // rows of k, columns of v
     return read(q_proj_->forward(wanted.of(x)), wanted.of(y));
   }
 

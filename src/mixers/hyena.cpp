@@ -51,7 +51,7 @@ class HyenaFilter : public torch::nn::Module, public nn::SelfInitialised {
     if (L > longest_)
       throw Error(ErrorKind::usage, "hyena",
                   fmt::format("a sequence longer than the filter, got {} tokens, expected at most {}", L, longest_));
-    torch::Tensor h = z_.select(0, 0).narrow(0, 0, L);
+    torch::Tensor h = z_.select(0, 0).narrow(0, 0, L);  // [L, features]
     for (std::size_t i = 0; i + 1 < network_.size(); ++i) h = torch::sin(freq_ * network_[i]->forward(h));
     h = network_.back()->forward(h);
     if (window_.defined()) h = h * window_.narrow(0, 0, L).to(h.options());
@@ -131,7 +131,7 @@ class Hyena : public Mixer {
 
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor u = short_filter_->step(state.tensors[1], in_proj_->forward(x));  // [B, 3D]
-    const torch::Tensor v = u.narrow(1, 2 * D_, D_) * u.narrow(1, 0, D_);
+    const torch::Tensor v = u.narrow(1, 2 * D_, D_) * u.narrow(1, 0, D_);                 // [B, D]
     state.tensors[0] = torch::cat({state.tensors[0], v.unsqueeze(1)}, 1);
     const std::int64_t tokens = state.tensors[0].size(1);
     if (!filter_.defined() || filter_.size(0) < tokens)
@@ -147,8 +147,8 @@ class Hyena : public Mixer {
     const torch::Tensor u = short_filter_->forward(in_proj_->forward(x)), filter = filter_fn_->filter(x.size(1));
     if (dropout_ == 0.0) return ops::gated_long_conv(u, filter, filter_fn_->skip());
     // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
-    const auto parts = u.chunk(3, 2);
-    const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);
+    const auto parts = u.chunk(3, 2);                                     // [B, L, D] each
+    const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);  // [B, L, D]
     return torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
   }
 

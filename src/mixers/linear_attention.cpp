@@ -78,9 +78,9 @@ class LinearAttention : public Mixer {
     const auto heads = [&](const torch::Tensor& y) {
       return y.unflatten(-1, {widths_.heads, y.size(-1) / widths_.heads});
     };
-    torch::Tensor q = mapped(heads(q_proj_->forward(x)), map_q_.get(), norm_q_);
-    torch::Tensor k = mapped(heads(k_proj_->forward(x)), map_k_.get(), norm_k_);
-    torch::Tensor v = heads(v_proj_->forward(x));
+    torch::Tensor q = mapped(heads(q_proj_->forward(x)), map_q_.get(), norm_q_);  // [.., H, dk]
+    torch::Tensor k = mapped(heads(k_proj_->forward(x)), map_k_.get(), norm_k_);  // [.., H, dk]
+    torch::Tensor v = heads(v_proj_->forward(x));                                 // [.., H, dv]
     if (normalised_) v = torch::cat({v, torch::ones_like(v.narrow(-1, 0, 1))}, -1);
     return {q / std::sqrt(static_cast<double>(widths_.head_key())), k, v};
   }

@@ -90,14 +90,14 @@ class Mamba : public Mixer, public nn::SelfInitialised {
 
   // What is behind the projection, up to the gate z, which may be undefined.
   torch::Tensor scan(const torch::Tensor& in, const torch::Tensor& z) {
-    const torch::Tensor u = conv1d_ ? conv1d_->forward(in, nn::ConvEnd::silu) : torch::silu(in);
+    const torch::Tensor u = conv1d_ ? conv1d_->forward(in, nn::ConvEnd::silu) : torch::silu(in);  // [B, L, E]
     const auto [pre, Bm, Cm] = selection(u);
     return ops::selective_scan(u, pre, A(), Bm, Cm, skip_, z);
   }
 
   // x first, then z; undefined without gate.
   std::pair<torch::Tensor, torch::Tensor> streams(const torch::Tensor& x) {
-    const torch::Tensor xz = in_proj_->forward(x);
+    const torch::Tensor xz = in_proj_->forward(x);  // [.., 2E], or [.., E] without gate
     if (!gate_) return {xz, {}};
     const auto parts = xz.split(E_, -1);
     return {parts[0], parts[1]};

@@ -66,8 +66,8 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
     const auto [z, convolved, dt] = projected(x, wanted);
     const auto [q, k, u] = streams(conv1d_->forward(convolved, nn::ConvEnd::silu));
-    const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, L, H]
-    const torch::Tensor o = ops::gated_scan(q, k, u, delta * A(), delta, wanted);
+    const torch::Tensor delta = torch::softplus(dt + dt_bias_);                    // [B, L, H]
+    const torch::Tensor o = ops::gated_scan(q, k, u, delta * A(), delta, wanted);  // [B, L, H, P] or [R, H, P]
     return output(o, wanted.of(u), z);
   }
 
@@ -94,7 +94,7 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
 
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& u, const torch::Tensor& z) {
     const torch::Tensor skip = skip_.size(0) == w_.heads ? skip_.unsqueeze(1) : skip_.view({w_.heads, w_.head});
-    const torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);
+    const torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);  // [.., E]
     return out_proj_->forward(
         norm_->forward(y, z, norm_before_gate_ ? ops::GatePlace::behind : ops::GatePlace::before));
   }

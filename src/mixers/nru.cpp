@@ -82,13 +82,13 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
 
  protected:
   void move(Tensor& h, Tensor& m, const Tensor& x) override {
-    Tensor p = hmi2h_->forward(torch::cat({x, h, m}, 1));
+    Tensor p = hmi2h_->forward(torch::cat({x, h, m}, 1));  // [B, H]
     if (ln_h_) p = ln_h_->forward(p);
     h = torch::relu(p);
     const Tensor q = table8_ ? torch::cat({x, h, m}, 1) : torch::cat({h, m}, 1);
     const Tensor alpha = bent(hm2alpha_->forward(q)), beta = bent(hm2beta_->forward(q));
     const Tensor write = alpha.unsqueeze(2) * vectors(hm2v_alpha_->forward(q));  // [B, k, M]
-    const Tensor erase = beta.unsqueeze(2) * vectors(hm2v_beta_->forward(q));
+    const Tensor erase = beta.unsqueeze(2) * vectors(hm2v_beta_->forward(q));    // [B, k, M]
     m = m + (write - erase).mean(1);
   }
 
@@ -117,7 +117,7 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
   // Rows of f(u0 u1^T), each over its L5 norm. The largest entry is taken out of the norm, so that no power underflows.
   Tensor vectors(const Tensor& u) const {
     const Tensor outer = u.narrow(1, 0, s_).unsqueeze(2) * u.narrow(1, s_, s_).unsqueeze(1);
-    const Tensor v = bent(outer).flatten(1).unflatten(1, {k_, M_});
+    const Tensor v = bent(outer).flatten(1).unflatten(1, {k_, M_});  // [B, k, M]
     // Where a row is zero any positive scale will do, and no gradient may come from there.
     const Tensor largest = v.detach().abs().amax(2, true), dead = largest == 0;
     const Tensor scale = torch::where(dead, torch::ones_like(largest), largest);
@@ -147,7 +147,7 @@ class PlainNru : public Nru {
 
  protected:
   void move(Tensor& h, Tensor& m, const Tensor& x) override {
-    const Tensor z = torch::cat({x, h, m}, 1);
+    const Tensor z = torch::cat({x, h, m}, 1);  // [B, D + H + M]
     const auto map = [&](ops::Linear& linear) { return torch::relu(linear->forward(z)); };
     h = map(w_h_);
     m = m + map(w_alpha_) * map(w_write_) - map(w_beta_) * map(w_erase_);

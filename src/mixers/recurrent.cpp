@@ -101,7 +101,7 @@ class Rnn : public Recurrent {
 
  protected:
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
-    const Tensor sum = a + ops::linear_map(state[0], layer.weight_hh, layer.bias_hh);
+    const Tensor sum = a + ops::linear_map(state[0], layer.weight_hh, layer.bias_hh);  // [B, H]
     return state[0] = relu_ ? torch::relu(sum) : torch::tanh(sum);
   }
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {

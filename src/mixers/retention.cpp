@@ -114,7 +114,7 @@ class Retention : public Mixer {
 
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& x) {
     if (!g_proj_) return o_proj_->forward(norm_->heads(o));
-    const torch::Tensor gate = g_proj_->forward(x);
+    const torch::Tensor gate = g_proj_->forward(x);  // [.., H dv]
     if (gate_fn_ == "swish" || gate_fn_ == "silu") return o_proj_->forward(norm_->heads(o, gate));
     return o_proj_->forward(norm_->heads(o) * activate(gate_fn_, gate));
   }
@@ -133,13 +133,13 @@ class RetNet : public Retention {
  private:
   // gamma_h = 1 - 2^(-5-h)
   torch::Tensor log_decay(const torch::Tensor& x) override {
-    const torch::Tensor exponent = -5.0 - torch::arange(widths_.heads, torch::kFloat64);
+    const torch::Tensor exponent = -5.0 - torch::arange(widths_.heads, torch::kFloat64);  // [H]
     return torch::log1p(-torch::pow(2.0, exponent)).to(x.options().requires_grad(false));
   }
 
   torch::Tensor positioned(const torch::Tensor& x) override {
     // Angles in double: in float32 their error would grow with the position.
-    const torch::Tensor t = torch::arange(x.size(1), torch::kFloat64);
+    const torch::Tensor t = torch::arange(x.size(1), torch::kFloat64);  // [L]
     return rotated(x, torch::outer(t, theta()).unsqueeze(1));
   }
 
@@ -174,7 +174,7 @@ class Gla : public Retention {
 
  private:
   torch::Tensor log_decay(const torch::Tensor& x) override {
-    const torch::Tensor low = gk_proj_[0]->as<ops::Linear>()->forward(x);
+    const torch::Tensor low = gk_proj_[0]->as<ops::Linear>()->forward(x);  // [.., rank]
     torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<ops::Linear>()->forward(low)) / normalizer_;
     if (clamp_min_) gk = torch::clamp_min(gk, *clamp_min_);
     return heads(gk, widths_.head_key());

@@ -66,7 +66,7 @@ class Rwkv4 : public Shifted {
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [k, v, r] = streams(nn::token_blends(x.unsqueeze(1), state.tensors[3].unsqueeze(1), shares()));
     ops::WkvState past{state.tensors[0], state.tensors[1], state.tensors[2]};
-    const torch::Tensor y = ops::wkv_step(past, k.squeeze(1), v.squeeze(1), decay(), time_first_);
+    const torch::Tensor y = ops::wkv_step(past, k.squeeze(1), v.squeeze(1), decay(), time_first_);  // [B, D]
     state.tensors = {past.p, past.q, past.o, x};
     return output_->forward(r.squeeze(1) * y);
   }
@@ -91,7 +91,7 @@ class Rwkv4 : public Shifted {
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
     std::vector<torch::Tensor> blends = nn::token_blends(x, shares());
     blends[2] = wanted.of(blends[2]);
-    const auto [k, v, r] = streams(blends);
+    const auto [k, v, r] = streams(blends);  // [B, L, D], r also [R, D]
     return output_->forward(r * wanted.of(ops::wkv(k, v, decay(), time_first_)));
   }
 

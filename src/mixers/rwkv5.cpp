@@ -94,7 +94,7 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
   }
 
   torch::Tensor output(const torch::Tensor& y, const torch::Tensor& g) {
-    const torch::Tensor normal = torch::layer_norm(y / divisor_, {N_}, {}, {}, kNormEps).flatten(2);
+    const torch::Tensor normal = torch::layer_norm(y / divisor_, {N_}, {}, {}, kNormEps).flatten(2);  // [B, L, D]
     return output_->forward((normal * ln_x_->weight + ln_x_->bias) * g);
   }
 

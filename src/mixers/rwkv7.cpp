@@ -67,7 +67,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
 
   torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, nn::Pass& pass) override {
     const Inputs in = inputs(nn::token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()), pass);
-    const torch::Tensor o = ops::rwkv7_step(state.tensors[0], in.streams, 0);
+    const torch::Tensor o = ops::rwkv7_step(state.tensors[0], in.streams, 0);  // [B, H, N]
     state.tensors[1] = x;
     return output(in, o.unsqueeze(1)).squeeze(1);
   }
@@ -118,7 +118,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
 
   // v [B, L, D]: the first layer leaves its own in the pass, those above blend them in.
   torch::Tensor values(const torch::Tensor& x, nn::Pass& pass) {
-    const torch::Tensor v = v_proj_->forward(x);
+    const torch::Tensor v = v_proj_->forward(x);  // [B, L, D]
     if (first_) pass.first_values = v;
     if (!v_lora_) return v;
     if (!pass.first_values.defined())
@@ -135,9 +135,9 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
   Inputs inputs(const std::vector<torch::Tensor>& blends, nn::Pass& pass) {
     const auto mixed = [&](char name) { return blends[kStreams.find(name)]; };
     const auto heads = [&](const torch::Tensor& y) { return y.unflatten(2, {H_, N_}); };
-    const torch::Tensor k = k_proj_->forward(mixed('k'));
+    const torch::Tensor k = k_proj_->forward(mixed('k'));                  // [B, L, D]
     const torch::Tensor a = torch::sigmoid(a_lora_->forward(mixed('a')));  // in-context learning rate
-    torch::Tensor kk = heads(k * k_k_);
+    torch::Tensor kk = heads(k * k_k_);                                    // [B, L, H, N]
     kk = kk / kk.norm(2, {-1}, true).clamp_min(1e-12);
     Inputs in;
     in.streams.r = heads(r_proj_->forward(mixed('r')));
@@ -153,7 +153,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
   torch::Tensor output(const Inputs& in, const torch::Tensor& o) {
     const torch::Tensor normal = torch::layer_norm(o, {N_}, {}, {}, eps_).flatten(2) * g_norm_->weight + g_norm_->bias;
     const ops::Rwkv7Streams& s = in.streams;
-    const torch::Tensor newest = ((s.r * s.k * r_k_).sum(-1, true) * s.v).flatten(2);
+    const torch::Tensor newest = ((s.r * s.k * r_k_).sum(-1, true) * s.v).flatten(2);  // [B, L, D]
     return o_proj_->forward((normal + newest) * in.g);
   }
 

@@ -45,10 +45,10 @@ class S4 : public Mixer {
 
   Tensor forward(const Tensor& x, nn::Pass& pass) override {
     const std::int64_t taps = std::min(x.size(1), longest_);
-    const Tensor kernel = layer_->system->kernel(taps, x);
+    const Tensor kernel = layer_->system->kernel(taps, x);  // [taps, H]
     // The skip connection is one more term of tap 0.
     const Tensor with_skip = torch::cat({kernel.narrow(0, 0, 1) + layer_->D, kernel.narrow(0, 1, taps - 1)});
-    const Tensor y = pass.dropout(ops::long_conv(x, with_skip), dropout_);
+    const Tensor y = pass.dropout(ops::long_conv(x, with_skip), dropout_);  // [B, L, H]
     return torch::glu(output_linear_->forward(pass.dropout(torch::gelu(y), dropout_)), -1);
   }
 

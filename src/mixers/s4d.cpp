@@ -84,7 +84,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
     const ops::ComplexPair old = ops::complex_pair(state.tensors[0].to(torch::kFloat64));
     const ops::ComplexPair next = old * model.pole + x.to(torch::kFloat64).unsqueeze(2) * model.B;  // [B, H, n]
     state.tensors[0] = torch::stack({next.re, next.im}, 3).to(x.options());
-    const Tensor y = 2.0 * (model.C * next).re.sum(2);
+    const Tensor y = 2.0 * (model.C * next).re.sum(2);  // [B, H]
     return output(torch::gelu(y.to(x.options()) + D_ * x));
   }
 
@@ -92,10 +92,10 @@ class S4d : public Mixer, public nn::SelfInitialised {
 
  private:
   Tensor mix(const Tensor& x, const ops::Positions& wanted, nn::Pass& pass) {
-    const Tensor kernel = kernel_->forward(x.size(1), x);
+    const Tensor kernel = kernel_->forward(x.size(1), x);  // [L, H]
     // The skip connection is one more term of tap 0.
     const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
-    const Tensor y = ops::long_conv(x, taps);
+    const Tensor y = ops::long_conv(x, taps);  // [B, L, H]
     if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(wanted.of(y)));
     // A channel is dropped for a whole sequence.
     return output(wanted.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));

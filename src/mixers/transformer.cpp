@@ -41,18 +41,18 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
   // x [B, T, D]. With `past` (keys and values [B, H, t, d]) x is what comes behind it, and past grows by x.
   Tensor forward(const Tensor& x, nn::Pass& pass, Tensor* past = nullptr) const {
     const std::int64_t d = D_ / H_, T = x.size(1);
-    const Tensor projected = ops::linear_map(x, in_proj_weight_, in_proj_bias_);
+    const Tensor projected = ops::linear_map(x, in_proj_weight_, in_proj_bias_);  // [B, T, 3D]
     const bool drops = pass.is_training() && dropout_ > 0.0;
     if (causal_ && !past && !drops && ops::use_kernels(x))
       return out_proj_->forward(ops::causal_attention(projected, H_));
-    const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});
-    const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));  // [B, H, T, d]
+    const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});  // [3, B, H, T, d]
+    const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));             // [B, H, T, d]
     Tensor k = qkv[1], v = qkv[2];
     if (past) {
       k = past[0] = torch::cat({past[0], k}, 2);
       v = past[1] = torch::cat({past[1], v}, 2);
     }
-    Tensor scores = torch::matmul(q, k.transpose(2, 3));
+    Tensor scores = torch::matmul(q, k.transpose(2, 3));  // [B, H, T, past]
     if (causal_ && T > 1)
       scores = scores + torch::full({T, T}, -std::numeric_limits<float>::infinity(), x.options()).triu(1);
     const Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);
@@ -145,7 +145,7 @@ class Transformer : public Mixer {
     };
     const auto feed = [&](const Tensor& z) {
       ops::Linear linear1 = layer.linear1, linear2 = layer.linear2;
-      const Tensor hidden = linear1->forward(z);
+      const Tensor hidden = linear1->forward(z);  // [B, T, F]
       return pass.dropout(linear2->forward(pass.dropout(gelu_ ? torch::gelu(hidden) : torch::relu(hidden), dropout_)),
                           dropout_);
     };

@@ -27,7 +27,7 @@ void require_range(const char* name, double value, double largest) {
     throw Error(ErrorKind::usage, name, fmt::format("got {}, expected a positive number up to {}", value, largest));
 }
 
-// Checked here, so that a misspelt option is told at once and not after the worker has started.
+// Checked here, so that a misspelt option is reported before the worker has started.
 Json request_of(const BenchMixerOptions& given) {
   require_range("--seconds", given.seconds, 3600);
   require_range("--width", static_cast<double>(given.width), 1 << 16);

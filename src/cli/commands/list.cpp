@@ -137,7 +137,7 @@ int list(const std::string& what, const Context& context) {
   for (const char* name : {"mixers", "tasks", "studies", "claims"}) {
     if (!sections.contains(name)) continue;
     if (!first) fmt::print("\n");
-    // Asked for alone, mixers are told in full.
+    // Mixers listed alone are described in full.
     if (what == "mixers")
       print_mixers(sections[name]);
     else

@@ -38,7 +38,7 @@ report::Table standing_table(const std::vector<report::ReproductionState>& state
   return table;
 }
 
-// The state by the kept results if they are asked for, else by the lab.
+// The state from saved results if given, else from the lab.
 report::ReproductionState state_of(const report::Reproduction& item, const ReproduceOptions& options,
                                    const Context& context, std::optional<store::Index>& index) {
   if (!options.results.empty()) return report::state_in_files(item, options.scale, options.results);

@@ -29,7 +29,7 @@ store::RunQuery query_of(const RunsOptions& options) {
     if (descending) key.remove_prefix(1);
     query.order.emplace_back(parse_key(key), descending);
   }
-  // Without a wish, what changed last stands first.
+  // By default the run that changed last comes first.
   if (query.order.empty()) query.order.emplace_back(store::parse_run_key("changed"), true);
   query.limit = options.limit == 0 ? -1 : options.limit;
   return query;

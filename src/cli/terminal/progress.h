@@ -17,7 +17,7 @@ namespace mneme::cli {
 std::unique_ptr<run::ExecutionObserver> make_progress(std::span<const config::RunConfig> runs,
                                                       report::RunLabels labels);
 
-// The same, told which kind of terminal; tests write to a file.
+// The same for a given kind of terminal; tests write to a file.
 std::unique_ptr<run::ExecutionObserver> make_progress(std::span<const config::RunConfig> runs, report::RunLabels labels,
                                                       std::FILE* stream, const Terminal& terminal);
 
