@@ -18,6 +18,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 // A few sequences, about as many tokens as a block of a sum over tokens, and their queries.
 class SequenceGroup {
@@ -151,6 +152,7 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
   for_keys_values.finish();
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

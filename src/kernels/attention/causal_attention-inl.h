@@ -19,6 +19,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -219,6 +220,7 @@ inline void attention_backward(const AttentionInput& in, const float* lse, const
   });
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 void attention_forward_simd(const AttentionInput& in, float* out, float* lse) { attention_forward(in, out, lse); }
 
@@ -19,6 +20,7 @@ void attention_backward_simd(const AttentionInput& in, const float* lse, const f
   attention_backward(in, lse, dout, gradients);
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kMaxLanes>;
@@ -72,6 +73,7 @@ void taylor_features_backward_simd(const float* x, const float* dphi, std::size_
   }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

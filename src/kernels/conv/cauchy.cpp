@@ -15,6 +15,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::ScalableTag<double>;
@@ -169,6 +170,7 @@ void cauchy_backward_simd(const CauchyBackwardArguments& arguments) {
   }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

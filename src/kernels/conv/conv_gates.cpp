@@ -12,10 +12,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-namespace {
 
 // Calls visit(tag, at, wide, c) for all channels of the tokens [first, last): `at` is where they stand in [B, L, C],
 // `wide` in [B, L, 3C].
@@ -29,8 +28,6 @@ HWY_INLINE void over_tokens(std::size_t C, std::size_t first, std::size_t last, 
     for (std::size_t c = whole; c < C; ++c) visit(one, t * C + c, 3 * t * C + c, c);
   }
 }
-
-}  // namespace
 
 void open_gate_simd(const ConvGates& s, float* v) {
   over_tokens(s.C, 0, s.B * s.L, [&](auto d, std::size_t at, std::size_t in, std::size_t) {
@@ -68,6 +65,7 @@ void open_gate_backward_simd(const ConvGates& s, const float* dy, const float* d
   });
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::ScalableTag<double>;
@@ -117,6 +118,7 @@ void diagonal_kernel_backward_simd(const DiagonalKernelBackwardArguments& a) {
   }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -16,6 +16,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
@@ -149,6 +150,7 @@ void long_conv_backward_simd(const LongConvBackwardArguments& a) {
   if (a.dk) std::fill(a.dk + taps * C, a.dk + K * C, 0.0F);
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

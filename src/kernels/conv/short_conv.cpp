@@ -14,10 +14,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-namespace {
 
 // The taps that stay inside [0, L) for an output (or, with the filter turned round, an input) position.
 struct Taps {
@@ -104,8 +103,6 @@ void correlate(const ShortConvShape& s, std::size_t before, const float* x, cons
   }
 }
 
-}  // namespace
-
 void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps, const float* bias, float* y) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const float* from = x + b * s.L * s.stride;
@@ -134,6 +131,7 @@ void short_conv_backward_simd(const ShortConvShape& s, const float* x, const flo
   }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -106,8 +106,6 @@ Float* partner(Float* rows, std::size_t b, const LongConvSizes& sizes) {
   return b + 1 < sizes.batch ? rows + (b + 1) * sizes.length * sizes.channels : nullptr;
 }
 
-}  // namespace
-
 void transformed_conv_simd(const LongConvArguments& a) {
   const auto [B, L, K, C] = a.sizes;
   const std::size_t lanes = hn::Lanes(TransformFloats()), taps = std::min(K, L);
@@ -159,6 +157,7 @@ void transformed_conv_backward_simd(const LongConvBackwardArguments& a) {
   if (a.dk) std::fill(a.dk + taps * C, a.dk + K * C, 0.0F);
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -11,10 +11,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-namespace {
 
 // One vector of any width: the tail runs through the same operations one lane wide.
 template <class D>
@@ -31,8 +30,6 @@ HWY_INLINE void update(D d, const AdamWArguments& a, std::size_t i, float rate, 
   hn::StoreU(v, d, a.second_moment + i);
   hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::Div(m, denominator), kept), d, a.parameters + i);
 }
-
-}  // namespace
 
 void adamw_simd(const AdamWArguments& a) {
   const auto rate = static_cast<float>(a.lr / (1.0 - std::pow(a.beta1, static_cast<double>(a.step))));
@@ -61,6 +58,7 @@ double sum_of_squares_simd(const float* values, std::size_t count) {
   return total;
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

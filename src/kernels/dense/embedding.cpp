@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -41,6 +42,7 @@ void embed_tokens_backward_simd(const TokenRows& tokens, const float* dout, floa
     }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

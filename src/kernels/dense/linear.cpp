@@ -17,6 +17,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 void linear_simd(const LinearShape& s, const float* x, const float* weight, const float* bias, float* y) {
   Panels panels(s.in, s.out);
@@ -40,6 +41,7 @@ void linear_backward_simd(const LinearShape& s, const float* x, const float* wei
   if (to.dweight) products.finish();
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -21,6 +21,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -331,6 +332,7 @@ inline void multiply(Left a, std::size_t M, const Section& section, float* c, st
     multiply_panel(a, M, section.b.panel(n), section.K, c + n, stride, add, section.N - n);
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -14,6 +14,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -70,6 +71,7 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
   products2.finish();
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

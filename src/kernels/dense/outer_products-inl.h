@@ -17,6 +17,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 // Columns of a matrix of up to `tokens` rows, kTileRows at a time: what a tile reads for a token stands together. They
 // are too far apart to be read where they are.
@@ -143,6 +144,7 @@ class OuterProducts {
   hwy::AlignedFreeUniquePtr<float[]> panel_, sum_;
 };
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -18,6 +18,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -121,6 +122,7 @@ class AskedQueries {
   hwy::AlignedFreeUniquePtr<float[]> copies_;
 };
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

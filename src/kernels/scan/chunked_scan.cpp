@@ -14,10 +14,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-namespace {
 
 std::size_t chunks_of(const GatedScanInput& in) { return (in.L + kChunk - 1) / kChunk; }
 
@@ -245,8 +244,6 @@ class Works {
   std::unique_ptr<Work> whole_, rest_;
 };
 
-}  // namespace
-
 void chunked_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
   Works<ForwardWork> works(in);
   const std::size_t heads = in.H / in.G, chunks = chunks_of(in);
@@ -296,6 +293,7 @@ void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoin
     }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

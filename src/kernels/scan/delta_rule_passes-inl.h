@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using DeltaFloats = hn::ScalableTag<float>;
@@ -167,6 +168,7 @@ void delta_sweep(const Pass& pass, bool read, bool decay) {
     delta_all_columns<false, false>(pass);
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

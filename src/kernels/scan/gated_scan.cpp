@@ -17,6 +17,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kMaxLanes>;
@@ -294,6 +295,7 @@ void gated_scan_backward_simd(const GatedScanInput& in, const float* checkpoints
     }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

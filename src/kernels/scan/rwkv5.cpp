@@ -14,6 +14,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Rwkv5Floats = hn::ScalableTag<float>;
@@ -202,6 +203,7 @@ void rwkv5_backward_simd(const Rwkv5Inputs& in, const float* states, const Rwkv5
   }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Rwkv7Floats = hn::ScalableTag<float>;
@@ -149,6 +150,7 @@ void rwkv7_sweep(const Pass& pass) {
   for (; c < pass.stride; c += lanes) pass.template columns<1>(c);
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

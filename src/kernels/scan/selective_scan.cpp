@@ -18,6 +18,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace {
 
@@ -238,6 +239,7 @@ void selective_scan_backward_simd(const SelectiveScanInput& in, const float* che
   std::memcpy(out.dD, dD.data(), in.E * sizeof(float));
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -143,6 +144,7 @@ void wkv_backward_simd(const WkvBackward& a) {
   for (; c < a.C; ++c) wkv_backward_channels(one, a, c, scratch.data());
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

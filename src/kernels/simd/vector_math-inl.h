@@ -15,6 +15,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 // exp(x) for x <= 0, to 2e-7; 0 for x < -87; NaN stays NaN. Positive x are not for it.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
@@ -97,6 +98,7 @@ HWY_INLINE Normal<V> normal(D d, V x) {
   return {hn::Add(half, beyond), hn::Mul(decay_exp(d, hn::Mul(square, hn::Set(d, -0.5F))), hn::Set(d, 0.398942280F))};
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
