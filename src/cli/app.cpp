@@ -12,6 +12,7 @@
 #include "cli/terminal/terminal.h"
 #include "core/code_identity.h"
 #include "core/error.h"
+#include "core/out_of_memory.h"
 #include "core/text.h"
 
 namespace mneme::cli {
@@ -137,7 +138,7 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const std::system_error& error) {
     return report_error(ErrorKind::io, error.what(), json);
   } catch (const std::bad_alloc&) {
-    return report_error(ErrorKind::io, "out of memory", json);
+    return report_error(ErrorKind::io, std::string(kOutOfMemory), json);
   } catch (const std::exception& error) {
     return report_error(ErrorKind::internal, fmt::format("internal error: {}", error.what()), json);
   }

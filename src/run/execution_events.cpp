@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/code_identity.h"
+#include "core/out_of_memory.h"
 #include "core/text.h"
 #include "run/execution.h"
 #include "run/failure_record.h"

@@ -2,12 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace mneme::run {
-
-// How a worker's message begins when it could not get memory.
-inline constexpr std::string_view kOutOfMemory = "out of memory";
 
 // How many processes the kernel has killed for lack of memory since the machine started (or this container, where
 // that is known). Only differences mean anything.

@@ -5,10 +5,10 @@
 
 #include <new>
 
+#include "core/out_of_memory.h"
+
 namespace mneme::worker {
 namespace {
-
-constexpr const char* kOutOfMemory = "out of memory";
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
@@ -16,7 +16,7 @@ std::string first_line(std::string_view text) { return std::string(text.substr(0
 
 Failure failure_of(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) return {ours->kind(), ours->what()};
-  if (dynamic_cast<const std::bad_alloc*>(&error)) return {ErrorKind::runs_failed, kOutOfMemory};
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return {ErrorKind::runs_failed, std::string(kOutOfMemory)};
   std::string what = first_line(error.what());
   if (const auto* torch = dynamic_cast<const c10::Error*>(&error)) what = first_line(torch->what_without_backtrace());
   const auto memory = what.find("allocate memory");
@@ -24,7 +24,7 @@ Failure failure_of(const std::exception& error) {
   // "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate N bytes."
   const auto tried = what.find("you tried", memory);
   return {ErrorKind::runs_failed,
-          tried == what.npos ? kOutOfMemory : fmt::format("{}: {}", kOutOfMemory, what.substr(tried))};
+          tried == what.npos ? std::string(kOutOfMemory) : fmt::format("{}: {}", kOutOfMemory, what.substr(tried))};
 }
 
 }  // namespace mneme::worker

@@ -111,9 +111,8 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
       for_keys_values(T, 2 * D, D, to.dweight_in + D * D, D);
   SequenceGroup group(in);
   const std::size_t room = group.most_tokens() * D, pitch = spread(2 * D);
-  const auto dcontext = aligned_floats(room), dq = aligned_floats(room),
-             dkv = aligned_floats(group.most_tokens() * pitch);
-  const auto dinputs = aligned_floats(in.asked ? room : 0);
+  const AlignedFloats dcontext(room, kUnset), dq(room, kUnset), dkv(group.most_tokens() * pitch, kUnset);
+  const AlignedFloats dinputs(in.asked ? room : 0, kUnset);
   while (group.next()) {
     const std::size_t row = group.first_row(), rows = group.rows(), tokens = group.tokens();
     const float *dout = dy + row * D, *context = kept.context + row * D;
@@ -122,29 +121,28 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
       std::fill_n(dx, tokens * D, 0.0F);
       continue;
     }
-    multiply({dout, D, 1}, rows, out, dcontext.get(), D);
+    multiply({dout, D, 1}, rows, out, dcontext, D);
     for_out.add(dout, D, context, D, rows);
     add_rows(dout, D, rows, D, to.dbias_out);
-    attention_backward(group.attention(kept), kept.lse + row * in.H, dcontext.get(),
-                       {dq.get(), D, dkv.get(), dkv.get() + D, pitch});
-    multiply({dkv.get(), pitch, 1}, tokens, keys_values, dx, D);
+    attention_backward(group.attention(kept), kept.lse + row * in.H, dcontext, {dq, D, dkv, dkv + D, pitch});
+    multiply({dkv, pitch, 1}, tokens, keys_values, dx, D);
     if (const std::int64_t* places = group.places()) {
-      multiply({dq.get(), D, 1}, rows, queries, dinputs.get(), D);
+      multiply({dq, D, 1}, rows, queries, dinputs, D);
       for (std::size_t r = 0; r < rows; ++r) {
         float* token = dx + static_cast<std::size_t>(places[r]) * D;
-        const float* from = dinputs.get() + r * D;
+        const float* from = dinputs + r * D;
         for_row(D, [&](auto d, std::size_t i) {
           hn::StoreU(hn::Add(hn::LoadU(d, token + i), hn::LoadU(d, from + i)), d, token + i);
         });
       }
     } else {
-      multiply({dq.get(), D, 1}, rows, queries, dx, D, true);
+      multiply({dq, D, 1}, rows, queries, dx, D, true);
     }
-    for_queries.add(dq.get(), D, group.query_inputs(), D, rows);
-    for_keys_values.add(dkv.get(), pitch, group.x(), D, tokens);
+    for_queries.add(dq, D, group.query_inputs(), D, rows);
+    for_keys_values.add(dkv, pitch, group.x(), D, tokens);
     if (to.dbias_in) {
-      add_rows(dq.get(), D, rows, D, to.dbias_in);
-      add_rows(dkv.get(), pitch, tokens, 2 * D, to.dbias_in + D);
+      add_rows(dq, D, rows, D, to.dbias_in);
+      add_rows(dkv, pitch, tokens, 2 * D, to.dbias_in + D);
     }
   }
   for_out.finish();

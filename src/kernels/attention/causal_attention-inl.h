@@ -159,7 +159,7 @@ inline void clear_rows(float* x, std::size_t count, std::size_t stride, std::siz
 
 inline void attention_forward(const AttentionInput& in, float* out, float* lse) {
   const std::size_t D = in.H * in.d;
-  const auto scores = aligned_floats(kBlock * in.L);
+  const AlignedFloats scores(kBlock * in.L, kUnset);
   Panels queries_across(in.d, kBlock), values(in.L, in.d);
   for_each_sequence(in, [&](const Queries& queries) {
     if (queries.begin == queries.end) return;
@@ -170,10 +170,9 @@ inline void attention_forward(const AttentionInput& in, float* out, float* lse) 
         const Block block(queries, first);
         queries_across.pack_transposed_columns(in.q.data + first * in.q.stride + h * in.d, in.q.stride, block.rows);
         queries_across.scale(in.scale);
-        multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores.get(), block.width);
-        softmax_block(scores.get(), block, lse + h, in.H);
-        multiply({scores.get(), 1, block.width}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d,
-                 D);
+        multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores, block.width);
+        softmax_block(scores, block, lse + h, in.H);
+        multiply({scores, 1, block.width}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d, D);
       }
     }
   });
@@ -182,7 +181,7 @@ inline void attention_forward(const AttentionInput& in, float* out, float* lse) 
 inline void attention_backward(const AttentionInput& in, const float* lse, const float* dout,
                                const AttentionGradients& gradients) {
   const std::size_t D = in.H * in.d;
-  const auto scores = aligned_floats(kBlock * in.L), dp = aligned_floats(kBlock * in.L);
+  const AlignedFloats scores(kBlock * in.L, kUnset), dp(kBlock * in.L, kUnset);
   Panels queries_across(in.d, kBlock), dout_across(in.d, kBlock), keys(in.L, in.d), query_rows(kBlock, in.d),
       dout_rows(kBlock, in.d);
   for_each_sequence(in, [&](const Queries& queries) {
@@ -203,17 +202,15 @@ inline void attention_backward(const AttentionInput& in, const float* lse, const
         const bool add = block.first + block.rows != queries.end;
         queries_across.pack_transposed_columns(q, in.q.stride, block.rows);
         queries_across.scale(in.scale);
-        multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores.get(), block.width);
+        multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores, block.width);
         dout_across.pack_transposed_columns(dy, D, block.rows);
-        multiply({v, in.v.stride, 1}, block.columns, dout_across, block.width, dp.get(), block.width);
-        gradient_block(scores.get(), dp.get(), block, lse + h, in.H, in.scale);
+        multiply({v, in.v.stride, 1}, block.columns, dout_across, block.width, dp, block.width);
+        gradient_block(scores, dp, block, lse + h, in.H, in.scale);
         dout_rows.pack_rows(dy, D, block.rows);
-        multiply({scores.get(), block.width, 1}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv,
-                 add);
+        multiply({scores, block.width, 1}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv, add);
         query_rows.pack_rows(q, in.q.stride, block.rows);
-        multiply({dp.get(), block.width, 1}, block.columns, {query_rows, block.rows, in.d}, dk, gradients.stride_kv,
-                 add);
-        multiply({dp.get(), 1, block.width}, block.rows, {keys, block.columns, in.d},
+        multiply({dp, block.width, 1}, block.columns, {query_rows, block.rows, in.d}, dk, gradients.stride_kv, add);
+        multiply({dp, 1, block.width}, block.rows, {keys, block.columns, in.d},
                  gradients.dq + block.first * gradients.stride_q + h * in.d, gradients.stride_q);
       }
     }

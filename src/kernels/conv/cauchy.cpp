@@ -4,8 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <hwy/aligned_allocator.h>
-
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -53,12 +52,9 @@ HWY_INLINE ComplexVector spread(double re, double im) { return {hn::Set(Doubles(
 // Complex numbers along the frequencies, rounded up to whole vectors and zero there.
 class Row {
  public:
-  explicit Row(std::size_t size) : size_((size + lanes() - 1) / lanes() * lanes()) {
-    memory_ = hwy::AllocateAligned<double>(2 * size_);
-    std::fill_n(memory_.get(), 2 * size_, 0.0);
-  }
-  double* re() const { return memory_.get(); }
-  double* im() const { return memory_.get() + size_; }
+  explicit Row(std::size_t size) : size_((size + lanes() - 1) / lanes() * lanes()), memory_(2 * size_) {}
+  double* re() const { return memory_; }
+  double* im() const { return memory_ + size_; }
   std::size_t size() const { return size_; }
   ComplexVector at(std::size_t f) const { return {hn::Load(Doubles(), re() + f), hn::Load(Doubles(), im() + f)}; }
   void put(std::size_t f, const ComplexVector& value) const {
@@ -69,7 +65,7 @@ class Row {
 
  private:
   std::size_t size_;
-  hwy::AlignedFreeUniquePtr<double[]> memory_;
+  AlignedDoubles memory_;
 };
 
 struct Nodes {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <hwy/aligned_allocator.h>
-
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -58,10 +57,10 @@ void diagonal_kernel_simd(const DiagonalKernelArguments& a) {
   const Doubles d;
   const auto [L, N, H] = a.sizes;
   const std::size_t lanes = hn::Lanes(d);
-  const auto sums = hwy::AllocateAligned<double>(L * lanes);
+  const AlignedDoubles sums(L * lanes, kUnset);
   for (std::size_t h = 0; h < H; h += lanes) {
     const std::size_t count = std::min(lanes, H - h);
-    std::fill_n(sums.get(), L * lanes, 0.0);
+    std::fill_n(sums.data(), L * lanes, 0.0);
     for (std::size_t k = 0; k < N; k += kModes) {
       ComplexVector term[kModes], pole[kModes];
       for (std::size_t m = 0; m < kModes; ++m) {
@@ -69,12 +68,12 @@ void diagonal_kernel_simd(const DiagonalKernelArguments& a) {
         pole[m] = load(a.pole, a.sizes, k + m, h, count);
       }
       for (std::size_t j = 0; j < L; ++j) {
-        auto sum = hn::Load(d, sums.get() + j * lanes);
+        auto sum = hn::Load(d, sums + j * lanes);
         for (std::size_t m = 0; m < kModes; ++m) {
           sum = hn::Add(sum, term[m].re);
           term[m] = product(term[m], pole[m]);
         }
-        hn::Store(sum, d, sums.get() + j * lanes);
+        hn::Store(sum, d, sums + j * lanes);
       }
     }
     for (std::size_t j = 0; j < L; ++j)
@@ -86,8 +85,7 @@ void diagonal_kernel_backward_simd(const DiagonalKernelBackwardArguments& a) {
   const Doubles d;
   const auto [L, N, H] = a.sizes;
   const std::size_t lanes = hn::Lanes(d);
-  const auto gradients = hwy::AllocateAligned<double>(L * lanes);
-  std::fill_n(gradients.get(), L * lanes, 0.0);
+  const AlignedDoubles gradients(L * lanes);
   for (std::size_t h = 0; h < H; h += lanes) {
     const std::size_t count = std::min(lanes, H - h);
     for (std::size_t j = 0; j < L; ++j)
@@ -100,7 +98,7 @@ void diagonal_kernel_backward_simd(const DiagonalKernelBackwardArguments& a) {
         value[m] = slope[m] = {hn::Zero(d), hn::Zero(d)};
       }
       for (std::size_t j = L; j-- > 0;) {
-        const auto g = hn::Load(d, gradients.get() + j * lanes);
+        const auto g = hn::Load(d, gradients + j * lanes);
         for (std::size_t m = 0; m < kModes; ++m) {
           slope[m] = product(slope[m], pole[m]);
           slope[m].re = hn::Add(slope[m].re, value[m].re);

@@ -4,9 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include <hwy/aligned_allocator.h>
-
 #include "kernels/conv/transformed_conv.h"
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -31,13 +30,13 @@ std::size_t rounded_up(std::size_t n, std::size_t multiple) { return (n + multip
 class Column {
  public:
   explicit Column(std::size_t length)
-      : lanes_(hn::Lanes(Floats())), rows_(kPadding + rounded_up(length, kOutputs)), length_(length) {
-    memory_ = hwy::AllocateAligned<float>(rows_ * lanes_);
-    clear();
-  }
-  void clear() { std::fill_n(memory_.get(), rows_ * lanes_, 0.0F); }
-  float* step(std::size_t t) { return memory_.get() + (kPadding + t) * lanes_; }
-  const float* step(std::size_t t) const { return memory_.get() + (kPadding + t) * lanes_; }
+      : lanes_(hn::Lanes(Floats())),
+        rows_(kPadding + rounded_up(length, kOutputs)),
+        length_(length),
+        memory_(rows_ * lanes_) {}
+  void clear() { std::fill_n(memory_.data(), rows_ * lanes_, 0.0F); }
+  float* step(std::size_t t) { return memory_ + (kPadding + t) * lanes_; }
+  const float* step(std::size_t t) const { return memory_ + (kPadding + t) * lanes_; }
 
   // Channels [first, first + count) of `source` [L, C], in order or from the end.
   void gather(const float* source, std::size_t C, std::size_t first, std::size_t count, bool reversed) {
@@ -51,7 +50,7 @@ class Column {
 
  private:
   std::size_t lanes_, rows_, length_;
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  AlignedFloats memory_;
 };
 
 // out[t] (+)= sum_{j <= t, j < taps} kernel[j] * x[t-j] for the steps from `from` (a multiple of kOutputs) to

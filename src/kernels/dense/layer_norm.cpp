@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -71,8 +72,8 @@ void layer_norm_simd(const LayerNorm& norm, const float* a, const float* b, floa
 
 void layer_norm_backward_simd(const LayerNorm& norm, const float* r, const float* dy, const float* through, float* dr,
                               float* dweight, float* dbias) {
-  const std::size_t D = norm.D, room = whole_vectors(D, hn::Lanes(hn::ScalableTag<float>()));
-  RowScratch scratch(2 * room);
+  const std::size_t D = norm.D;
+  AlignedFloats scratch(2 * padded(D));
   float *n = scratch.take(D), *dn = scratch.take(D);
   for (std::size_t t = 0; t < norm.T; ++t, r += D, dy += D, dr += D) {
     const NormMoments moments = moments_of(norm, r);

@@ -10,7 +10,6 @@
 #define MNEME_KERNELS_MATMUL_INL
 #endif
 
-#include <hwy/aligned_allocator.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -18,6 +17,8 @@
 #include <cstddef>
 #include <cstring>
 #include <utility>
+
+#include "kernels/simd/aligned_floats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
@@ -34,10 +35,6 @@ inline constexpr std::size_t kTileRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
 inline constexpr std::size_t kRowBlock = 126;
 // Terms of a sum over tokens before it is added to what it belongs to.
 inline constexpr std::size_t kTokenBlock = 256;
-
-inline hwy::AlignedFreeUniquePtr<float[]> aligned_floats(std::size_t count) {
-  return hwy::AllocateAligned<float>(std::max<std::size_t>(count, 1));
-}
 
 // A copy of mostly `whole` floats, which the compiler then knows.
 template <std::size_t whole>
@@ -61,7 +58,7 @@ struct Panel {
 };
 
 // What sums begin with where there is no bias.
-alignas(HWY_ALIGNMENT) inline constexpr float kZeros[kPanelColumns] = {};
+alignas(kMaxLanes * sizeof(float)) inline constexpr float kZeros[kPanelColumns] = {};
 
 // Four rows of a square: four floats of column j then stand together, in block j / 4 of vector j % 4.
 HWY_INLINE void transpose_in_blocks(const float* rows, std::size_t stride, hn::Vec<MatmulFloats>* to) {
@@ -147,7 +144,7 @@ class Panels {
         N(columns),
         stride_((K + 1) * kPanelColumns),
         size_((N + kPanelColumns - 1) / kPanelColumns * stride_),
-        memory_(aligned_floats(size_)) {}
+        memory_(size_, kUnset) {}
 
   // b(k, n) = b[k * stride + n]
   void pack(const float* b, std::size_t stride, const float* bias = nullptr) { pack_rows(b, stride, K, bias); }
@@ -193,7 +190,7 @@ class Panels {
   void scale(float by) {
     const MatmulFloats d;
     for (std::size_t i = 0; i < size_; i += kMatmulLanes) {
-      float* at = memory_.get() + i;
+      float* at = memory_ + i;
       hn::Store(hn::Mul(hn::Load(d, at), hn::Set(d, by)), d, at);
     }
   }
@@ -220,7 +217,7 @@ class Panels {
     }
   }
 
-  void clear() { std::fill_n(memory_.get(), size_, 0.0F); }
+  void clear() { std::fill_n(memory_.data(), size_, 0.0F); }
 
   // to[k * stride + n] = b(k, n)
   void unpack(float* to, std::size_t stride) const {
@@ -241,10 +238,10 @@ class Panels {
       for (std::size_t j = 0; j < kPanelColumns; ++j) beginning(n)[j] = bias && n + j < N ? bias[n + j] : 0.0F;
   }
 
-  float* beginning(std::size_t n) const { return memory_.get() + n / kPanelColumns * stride_; }
+  float* beginning(std::size_t n) const { return memory_ + n / kPanelColumns * stride_; }
 
   std::size_t stride_, size_;
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  AlignedFloats memory_;
 };
 
 // c [R, V vectors] = (or +=) a [R, K] times the first V vectors of the panel's rows.

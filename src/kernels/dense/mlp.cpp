@@ -26,16 +26,16 @@ void mlp_simd(const Mlp& in, float* h, float* y) {
   first.pack_transposed(in.weight1, in.D, in.bias1);
   second.pack_transposed(in.weight2, in.H, in.bias2);
   const std::size_t block = mlp_block(in);
-  const auto g = aligned_floats(std::min(block, in.T) * in.H);
+  const AlignedFloats g(std::min(block, in.T) * in.H, kUnset);
   for (std::size_t t = 0; t < in.T; t += block) {
     const std::size_t tokens = std::min(block, in.T - t);
     float* hidden = h + t * in.H;
     multiply({in.x + t * in.D, in.D, 1}, tokens, first, hidden, in.H);
     for_row(tokens * in.H, [&](auto d, std::size_t i) {
       const auto x = hn::LoadU(d, hidden + i);
-      hn::StoreU(hn::Mul(x, normal(d, x).distribution), d, g.get() + i);
+      hn::StoreU(hn::Mul(x, normal(d, x).distribution), d, g + i);
     });
-    multiply({g.get(), in.H, 1}, tokens, second, y + t * in.D, in.D);
+    multiply({g, in.H, 1}, tokens, second, y + t * in.D, in.D);
   }
 }
 
@@ -44,15 +44,15 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
   first.pack(in.weight1, in.D);
   second.pack(in.weight2, in.H);
   const std::size_t block = mlp_block(in), pitch = spread(in.H), room = std::min(block, in.T) * pitch;
-  const auto g = aligned_floats(room), dh = aligned_floats(room);
+  const AlignedFloats g(room, kUnset), dh(room, kUnset);
   OuterProducts products1(in.T, in.H, in.D, to.dweight1, in.D), products2(in.T, in.D, in.H, to.dweight2, in.H);
   for (std::size_t t = 0; t < in.T; t += block) {
     const std::size_t tokens = std::min(block, in.T - t);
     const float *dout = dy + t * in.D, *x = in.x + t * in.D;
-    multiply({dout, in.D, 1}, tokens, second, dh.get(), pitch);
+    multiply({dout, in.D, 1}, tokens, second, dh, pitch);
     for (std::size_t s = 0; s < tokens; ++s) {
       const float* hidden = h + (t + s) * in.H;
-      float *value_to = g.get() + s * pitch, *gradient_to = dh.get() + s * pitch;
+      float *value_to = g + s * pitch, *gradient_to = dh + s * pitch;
       for_row(in.H, [&](auto d, std::size_t i) {
         const auto value = hn::LoadU(d, hidden + i);
         const auto at = normal(d, value);
@@ -61,11 +61,11 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
                    gradient_to + i);
       });
     }
-    products2.add(dout, in.D, g.get(), pitch, tokens);
-    products1.add(dh.get(), pitch, x, in.D, tokens);
+    products2.add(dout, in.D, g, pitch, tokens);
+    products1.add(dh, pitch, x, in.D, tokens);
     add_rows(dout, in.D, tokens, in.D, to.dbias2);
-    add_rows(dh.get(), pitch, tokens, in.H, to.dbias1);
-    multiply({dh.get(), pitch, 1}, tokens, first, to.dx + t * in.D, in.D);
+    add_rows(dh, pitch, tokens, in.H, to.dbias1);
+    multiply({dh, pitch, 1}, tokens, first, to.dx + t * in.D, in.D);
   }
   products1.finish();
   products2.finish();

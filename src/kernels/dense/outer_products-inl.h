@@ -24,7 +24,7 @@ namespace {
 class ColumnTiles {
  public:
   ColumnTiles(std::size_t tokens, std::size_t columns)
-      : columns_(columns), memory_(aligned_floats(tokens * columns + kCopied)) {}
+      : columns_(columns), memory_(tokens * columns + kCopied, kUnset) {}
 
   void pack(const float* a, std::size_t stride, std::size_t tokens) {
     const MatmulFloats d;
@@ -50,10 +50,10 @@ class ColumnTiles {
   static constexpr std::size_t kCopied = whole_vectors(kTileRows);
 
   std::size_t rows(std::size_t m) const { return std::min(kTileRows, columns_ - m); }
-  float* tile(std::size_t m) const { return memory_.get() + m * tokens_; }
+  float* tile(std::size_t m) const { return memory_ + m * tokens_; }
 
   std::size_t columns_, tokens_ = 0;
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  AlignedFloats memory_;
 };
 
 // to[j * to_stride + i] (+)= from[i * stride + j] for i < M and j < N.
@@ -93,23 +93,21 @@ class OuterProducts {
         transposed_(M > N && tokens >= kWorthTransposing),
         block_(std::min(tokens, kTokenBlock)),
         tiles_(block_, transposed_ ? N : M),
-        panel_(aligned_floats(block_ * kPanelColumns)),
-        sum_(aligned_floats(transposed_ ? M * N : 0)) {
-    if (transposed_) std::fill_n(sum_.get(), M * N, 0.0F);
-  }
+        panel_(block_ * kPanelColumns, kUnset),
+        sum_(transposed_ ? M * N : 0) {}
 
   void add(const float* a, std::size_t stride_a, const float* b, std::size_t stride_b, std::size_t T) {
     for (std::size_t t = 0; t < T; t += block_, a += block_ * stride_a, b += block_ * stride_b) {
       const std::size_t tokens = std::min(block_, T - t);
       if (transposed_)
-        add_block(b, stride_b, a, stride_a, M_, tokens, sum_.get(), M_);
+        add_block(b, stride_b, a, stride_a, M_, tokens, sum_, M_);
       else
         add_block(a, stride_a, b, stride_b, N_, tokens, c_, stride_);
     }
   }
 
   void finish() {
-    if (transposed_) transpose(sum_.get(), M_, N_, M_, c_, stride_, true);
+    if (transposed_) transpose(sum_, M_, N_, M_, c_, stride_, true);
   }
 
  private:
@@ -128,11 +126,11 @@ class OuterProducts {
   Panel panel(const float* from, std::size_t stride, std::size_t columns, std::size_t tokens) const {
     if (columns == kPanelColumns && stride == spread(stride)) return {kZeros, from, stride};
     for (std::size_t t = 0; t < tokens; ++t) {
-      float* row = panel_.get() + t * kPanelColumns;
+      float* row = panel_ + t * kPanelColumns;
       copy_floats<kPanelColumns>(from + t * stride, columns, row);
       std::fill(row + columns, row + kPanelColumns, 0.0F);
     }
-    return {kZeros, panel_.get(), kPanelColumns};
+    return {kZeros, panel_, kPanelColumns};
   }
 
   std::size_t M_, N_;
@@ -141,7 +139,7 @@ class OuterProducts {
   bool transposed_;
   std::size_t block_;
   ColumnTiles tiles_;
-  hwy::AlignedFreeUniquePtr<float[]> panel_, sum_;
+  AlignedFloats panel_, sum_;
 };
 
 }  // namespace

@@ -41,9 +41,9 @@ class HeadPass {
         width_(whole_vectors(in.R)),
         pitch_(spread(width_)),
         keeps_all_(keeps_all),
-        z_(aligned_floats((keeps_all ? blocks_ : 1) * kHeadClasses * pitch_)),
-        maximum_(aligned_floats(blocks_ * width_)),
-        share_(aligned_floats(blocks_ * width_)),
+        z_((keeps_all ? blocks_ : 1) * kHeadClasses * pitch_, kUnset),
+        maximum_(blocks_ * width_, kUnset),
+        share_(blocks_ * width_, kUnset),
         first_(blocks_ * width_),
         label_(in.R, 0.0F) {}
 
@@ -67,29 +67,28 @@ class HeadPass {
     Panels rows(in_.R, in_.D), scaled(in_.R, in_.D);
     rows.pack(in_.h, in_.D);
     ColumnTiles weights(kHeadClasses, in_.D);
-    const auto dh = aligned_floats(in_.D * width_), product = aligned_floats(in_.D * width_);  // [D, rows]
-    std::fill_n(dh.get(), in_.D * width_, 0.0F);
+    const AlignedFloats dh(in_.D * width_), product(in_.D * width_, kUnset);  // [D, rows]
     for (std::size_t b = 0; b < blocks_; ++b) {
       const std::size_t first = b * kHeadClasses;
-      float* share = share_.get() + b * width_;
+      float* share = share_ + b * width_;
       subtract_labels(b);
       for (std::size_t r = 0; r < width_; ++r) share[r] *= to.scale;
       scaled.scale_rows_of(rows, share);
       multiply({block(b), pitch_, 1}, classes(b), scaled, to.dweight + first * in_.D, in_.D, true);
       weights.pack(in_.weight + first * in_.D, in_.D, classes(b));
       for (std::size_t r = 0; r < width_; r += kPanelColumns)
-        weights.multiply({kZeros, block(b) + r, pitch_}, product.get() + r, width_, width_ - r);
-      add_scaled_columns(product.get(), share, dh.get());
+        weights.multiply({kZeros, block(b) + r, pitch_}, product + r, width_, width_ - r);
+      add_scaled_columns(product, share, dh);
       if (to.dbias) add_row_sums(b, to.dbias + first);
     }
-    transpose(dh.get(), width_, in_.D, in_.R, to.dh, in_.D, false);
+    transpose(dh, width_, in_.D, in_.R, to.dh, in_.D, false);
     for (const std::size_t r : hopeless_) subtract_label(r, to);
   }
 
  private:
   std::size_t classes(std::size_t b) const { return std::min(kHeadClasses, in_.V - b * kHeadClasses); }
   float* block(std::size_t b) const {  // [classes, pitch_]
-    return z_.get() + (keeps_all_ ? b * kHeadClasses * pitch_ : 0);
+    return z_ + (keeps_all_ ? b * kHeadClasses * pitch_ : 0);
   }
   // The label's place in the block, or kHeadClasses.
   std::size_t place(std::size_t r, std::size_t b) const {
@@ -134,7 +133,7 @@ class HeadPass {
       }
     const std::size_t kept = b * width_ + first;
     for (std::size_t i = 0; i < N; ++i) {
-      hn::Store(maximum[i], d, maximum_.get() + kept + i * kMatmulLanes);
+      hn::Store(maximum[i], d, maximum_ + kept + i * kMatmulLanes);
       hn::StoreU(at[i], integers, first_.data() + kept + i * kMatmulLanes);
       // Minus infinity everywhere: exponentials of zero, relative to anything.
       maximum[i] = hn::IfThenElse(hn::Eq(maximum[i], hn::Set(d, -kInfinity)), hn::Zero(d), maximum[i]);
@@ -147,7 +146,7 @@ class HeadPass {
         sum[i] = hn::Add(sum[i], e);
         hn::Store(e, d, to);
       }
-    for (std::size_t i = 0; i < N; ++i) hn::Store(sum[i], d, share_.get() + kept + i * kMatmulLanes);
+    for (std::size_t i = 0; i < N; ++i) hn::Store(sum[i], d, share_ + kept + i * kMatmulLanes);
   }
 
   // What the blocks have found about a vector of rows, taken together: sums of the blocks become the shares that make
@@ -155,14 +154,13 @@ class HeadPass {
   void join_blocks(std::size_t first, float* losses, std::int32_t* predictions) {
     const MatmulFloats d;
     auto largest = hn::Set(d, -kInfinity);
-    for (std::size_t b = 0; b < blocks_; ++b)
-      largest = hn::Max(largest, hn::Load(d, maximum_.get() + b * width_ + first));
+    for (std::size_t b = 0; b < blocks_; ++b) largest = hn::Max(largest, hn::Load(d, maximum_ + b * width_ + first));
     HWY_ALIGN float maxima[kMatmulLanes], relative[kMatmulLanes];
     hn::Store(largest, d, maxima);
     double sums[kMatmulLanes] = {};
     for (std::size_t b = 0; b < blocks_; ++b) {
       const std::size_t i = b * width_ + first;
-      hn::Store(decay_exp(d, hn::Sub(hn::Load(d, maximum_.get() + i), largest)), d, relative);
+      hn::Store(decay_exp(d, hn::Sub(hn::Load(d, maximum_ + i), largest)), d, relative);
       for (std::size_t r = 0; r < kMatmulLanes; ++r) {
         sums[r] += static_cast<double>(relative[r]) * share_[i + r];
         share_[i + r] = relative[r];
@@ -201,7 +199,7 @@ class HeadPass {
 
   void add_row_sums(std::size_t b, float* to) const {
     for (std::size_t v = 0; v < classes(b); ++v)
-      to[v] += row_dot(MatmulFloats(), block(b) + v * pitch_, share_.get() + b * width_, in_.R);
+      to[v] += row_dot(MatmulFloats(), block(b) + v * pitch_, share_ + b * width_, in_.R);
   }
 
   // From the exponentials of a block: what becomes 1 when it is multiplied by its share. Where that would be too much
@@ -232,9 +230,9 @@ class HeadPass {
   const SoftmaxHead& in_;
   std::size_t blocks_, width_, pitch_;  // width_: rows, filled up to whole vectors
   bool keeps_all_;
-  hwy::AlignedFreeUniquePtr<float[]> z_;  // [blocks, kHeadClasses, pitch_]
+  AlignedFloats z_;  // [blocks, kHeadClasses, pitch_]
   // [blocks, width_]: a block's maxima, the sums of its exponentials and later the factors to their probabilities.
-  hwy::AlignedFreeUniquePtr<float[]> maximum_, share_;
+  AlignedFloats maximum_, share_;
   std::vector<std::int32_t> first_;  // the maxima's places in their blocks
   std::vector<float> label_;
   std::vector<std::size_t> hopeless_;  // rows whose label has probability zero

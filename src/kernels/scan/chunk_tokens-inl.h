@@ -102,7 +102,7 @@ inline Tokens tokens_of(const GatedScanInput& in, std::size_t b, std::size_t chu
 // The asked queries of a group: where they stand, or copies one behind the other.
 class AskedQueries {
  public:
-  explicit AskedQueries(const GatedScanInput& in) : copies_(aligned_floats(in.asked ? kChunk * in.K : 0)) {}
+  explicit AskedQueries(const GatedScanInput& in) : copies_(in.asked ? kChunk * in.K : 0, kUnset) {}
 
   void load(const Tokens& tokens, std::size_t group) {
     const GatedScanInput& in = tokens.in;
@@ -110,8 +110,8 @@ class AskedQueries {
     stride = in.q.stride;
     if (!in.asked) return;
     for (std::size_t r = 0; r < tokens.asked.rows; ++r)
-      std::copy_n(data + tokens.asked.place[r] * stride, in.K, copies_.get() + r * in.K);
-    data = copies_.get();
+      std::copy_n(data + tokens.asked.place[r] * stride, in.K, copies_ + r * in.K);
+    data = copies_;
     stride = in.K;
   }
 
@@ -119,7 +119,7 @@ class AskedQueries {
   std::size_t stride = 0;
 
  private:
-  hwy::AlignedFreeUniquePtr<float[]> copies_;
+  AlignedFloats copies_;
 };
 
 }  // namespace

@@ -120,13 +120,13 @@ struct BackwardWork {
         d_o(steps, in.V),
         state(in.K, in.V),
         state_columns(in.V, in.K),
-        scaled(aligned_floats(steps * in.V)),
-        dq(aligned_floats(steps * in.K)) {}
+        scaled(steps * in.V, kUnset),
+        dq(steps * in.K, kUnset) {}
   AskedQueries queries;
-  Panels keys, key_rows, query_rows;          // of the group
-  Panels values, d_o, state, state_columns;   // of the head
-  hwy::AlignedFreeUniquePtr<float[]> scaled;  // [steps, V]
-  hwy::AlignedFreeUniquePtr<float[]> dq;      // [steps, K]
+  Panels keys, key_rows, query_rows;         // of the group
+  Panels values, d_o, state, state_columns;  // of the head
+  AlignedFloats scaled;                      // [steps, V]
+  AlignedFloats dq;                          // [steps, K]
   Scores raw, weighted, gradient, all_gradients;
   ChunkDecay decay;
 };
@@ -145,7 +145,7 @@ void decay_gradient(const Tokens& tokens, std::size_t h, BackwardWork& work, con
       hn::StoreU(sum, d, given + s);
     });
     dl[tokens.asked.place[r]] +=
-        dot(raw, gradient, kChunk) + dot(work.queries.data + r * work.queries.stride, work.dq.get() + r * in.K, in.K);
+        dot(raw, gradient, kChunk) + dot(work.queries.data + r * work.queries.stride, work.dq + r * in.K, in.K);
   }
   for (std::size_t t = 0; t < tokens.steps; ++t) dl[t] -= given[t];
 }
@@ -175,15 +175,14 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
   multiply({tokens.keys(group), in.k.stride, 1}, tokens.steps, work.state, dv, row);
   scale_rows(dv, row, work.decay.to_end, tokens.steps, in.V, dv, row);
   work.state_columns.pack_transposed(dS, in.V);
-  scale_rows(tokens.values(h), in.v.stride, work.decay.weighted_to_end, tokens.steps, in.V, work.scaled.get(), in.V);
-  multiply({work.scaled.get(), in.V, 1}, tokens.steps, work.state_columns, dk, key_row, true);
+  scale_rows(tokens.values(h), in.v.stride, work.decay.weighted_to_end, tokens.steps, in.V, work.scaled, in.V);
+  multiply({work.scaled, in.V, 1}, tokens.steps, work.state_columns, dk, key_row, true);
 
   // What reaches the queries through the state before it.
   if (rows > 0) work.state_columns.pack_transposed(S, in.V);
-  scale_rows(d_o, row, work.decay.since_start, rows, in.V, work.scaled.get(), in.V);
-  multiply({work.scaled.get(), in.V, 1}, rows, work.state_columns, work.dq.get(), in.K);
-  for (std::size_t r = 0; r < rows; ++r)
-    add_elements(work.dq.get() + r * in.K, in.K, dq + tokens.asked.place[r] * key_row);
+  scale_rows(d_o, row, work.decay.since_start, rows, in.V, work.scaled, in.V);
+  multiply({work.scaled, in.V, 1}, rows, work.state_columns, work.dq, in.K);
+  for (std::size_t r = 0; r < rows; ++r) add_elements(work.dq + r * in.K, in.K, dq + tokens.asked.place[r] * key_row);
 
   // Between the chunk's own tokens; that of queries and keys is summed over the heads of the group first.
   work.values.pack_transposed(tokens.values(h), in.v.stride);
@@ -222,9 +221,9 @@ void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work,
   const Asked& asked = tokens.asked;
   if (asked.rows == 0) return;
   work.key_rows.pack(tokens.keys(group), in.k.stride);
-  multiply({work.all_gradients.values, kChunk, 1}, asked.rows, work.key_rows, work.dq.get(), in.K);
+  multiply({work.all_gradients.values, kChunk, 1}, asked.rows, work.key_rows, work.dq, in.K);
   for (std::size_t r = 0; r < asked.rows; ++r)
-    add_elements(work.dq.get() + r * in.K, in.K, out.dq + tokens.key_place(group) + asked.place[r] * key_row);
+    add_elements(work.dq + r * in.K, in.K, out.dq + tokens.key_place(group) + asked.place[r] * key_row);
   work.query_rows.pack_rows(work.queries.data, work.queries.stride, asked.rows);
   multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, Section{work.query_rows, asked.rows, in.K},
            out.dk + tokens.key_place(group), key_row, true);
@@ -270,12 +269,12 @@ void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoin
                                 const GatedScanGradients& out) {
   Works<BackwardWork> works(in);
   const std::size_t heads = in.H / in.G, chunks = chunks_of(in), state = in.K * in.V;
-  const auto dS = aligned_floats(heads * state);
+  const AlignedFloats dS(heads * state, kUnset);
   std::fill_n(out.dq, in.B * in.L * in.G * in.K, 0.0F);
   std::fill_n(out.dk, in.B * in.L * in.G * in.K, 0.0F);
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t group = 0; group < in.G; ++group) {
-      std::fill_n(dS.get(), heads * state, 0.0F);
+      std::fill_n(dS.data(), heads * state, 0.0F);
       for (std::size_t c = chunks; c-- > 0;) {
         const Tokens tokens = tokens_of(in, b, c);
         BackwardWork& work = works(tokens.steps);
@@ -285,8 +284,7 @@ void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoin
         for (std::size_t i = 0; i < heads; ++i) {
           const std::size_t h = group * heads + i;
           const float* S = checkpoints + ((b * in.H + h) * chunks + c) * state;
-          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS.get() + i * state, d_o,
-                        out);
+          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS + i * state, d_o, out);
         }
         backward_group(tokens, group, work, out);
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -62,7 +63,7 @@ void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& 
   const auto& s = in.shape;
   const std::size_t lanes = hn::Lanes(DeltaFloats()), stride = whole_vectors(s.V, lanes),
                     Kp = whole_vectors(s.K, lanes);
-  RowScratch scratch(s.K * stride + 3 * Kp + 3 * stride);
+  AlignedFloats scratch(7 * kMaxLanes + s.K * stride + 3 * Kp + 3 * stride);
   float *S = scratch.take(s.K * stride), *k = scratch.take(Kp), *k_before = scratch.take(Kp), *q = scratch.take(Kp);
   float *step = scratch.take(stride), *Sk = scratch.take(stride), *Sq = scratch.take(stride);
   for (std::size_t b = 0; b < s.B; ++b)
@@ -144,8 +145,8 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
   const DeltaFloats d;
   const std::size_t lanes = hn::Lanes(d), stride = whole_vectors(s.V, lanes), Kp = whole_vectors(s.K, lanes);
   const std::size_t most = s.chunk() * s.n, matrix = s.K * stride;
-  RowScratch scratch((most + 1) * matrix + most * (Kp + stride) + whole_vectors(most, lanes) + 2 * Kp * lanes + 3 * Kp +
-                     3 * stride + lanes);
+  AlignedFloats scratch(14 * kMaxLanes + (most + 1) * matrix + most * (Kp + stride) + whole_vectors(most, lanes) +
+                        2 * Kp * lanes + 3 * Kp + 3 * stride + lanes);
   const DeltaChunk chunk{scratch.take(most * matrix), scratch.take(most * Kp), scratch.take(most),
                          scratch.take(most * stride)};
   float *dS = scratch.take(matrix), *dk_partial = scratch.take(Kp * lanes), *dq_partial = scratch.take(Kp * lanes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -131,7 +132,7 @@ void rwkv5_copy(const float* from, std::size_t from_stride, float* to, std::size
 void rwkv5_forward_simd(const Rwkv5Inputs& in, float* y, float* states) {
   const auto& s = in.shape;
   const std::size_t stride = whole_vectors(s.N, hn::Lanes(Rwkv5Floats()));
-  RowScratch scratch(s.N * stride + 2 * stride);
+  AlignedFloats scratch(3 * kMaxLanes + s.N * stride + 2 * stride);
   float *S = scratch.take(s.N * stride), *v = scratch.take(stride), *read = scratch.take(stride);
   for (std::size_t b = 0; b < s.B; ++b)
     for (std::size_t h = 0; h < s.H; ++h) {
@@ -152,7 +153,7 @@ void rwkv5_backward_simd(const Rwkv5Inputs& in, const float* states, const Rwkv5
   const auto& s = in.shape;
   const Rwkv5Floats f;
   const std::size_t lanes = hn::Lanes(f), stride = whole_vectors(s.N, lanes), matrix = s.N * stride;
-  RowScratch scratch((s.kChunk + 1) * matrix + 3 * stride * lanes + 6 * stride);
+  AlignedFloats scratch(11 * kMaxLanes + (s.kChunk + 1) * matrix + 3 * stride * lanes + 6 * stride);
   float *past = scratch.take(s.kChunk * matrix), *dS = scratch.take(matrix);
   float *dr_partial = scratch.take(stride * lanes), *dk_partial = scratch.take(stride * lanes);
   float *dd_partial = scratch.take(stride * lanes), *v = scratch.take(stride), *dy = scratch.take(stride);

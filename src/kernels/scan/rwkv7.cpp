@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -41,7 +42,7 @@ void rwkv7_copy(const float* from, std::size_t from_stride, float* to, std::size
 void rwkv7_forward_simd(const Rwkv7Inputs& in, float* out, float* recalled, float* states) {
   const auto& s = in.shape;
   const std::size_t stride = whole_vectors(s.N, hn::Lanes(Rwkv7Floats())), row = s.N * sizeof(float);
-  RowScratch scratch(s.N * stride + 6 * stride);
+  AlignedFloats scratch(7 * kMaxLanes + s.N * stride + 6 * stride);
   float *S = scratch.take(s.N * stride), *decay = scratch.take(stride), *p = scratch.take(stride);
   float *p_next = scratch.take(stride), *v = scratch.take(stride), *o = scratch.take(stride);
   const float* nothing = scratch.take(stride);  // zeros: no token follows the last
@@ -69,7 +70,7 @@ void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const flo
   const Rwkv7Floats f;
   const std::size_t lanes = hn::Lanes(f), stride = whole_vectors(s.N, lanes), matrix = s.N * stride;
   const std::size_t row = s.N * sizeof(float);
-  RowScratch scratch((s.kChunk + 2) * matrix + 5 * stride * lanes + 9 * stride);
+  AlignedFloats scratch(16 * kMaxLanes + (s.kChunk + 2) * matrix + 5 * stride * lanes + 9 * stride);
   float *past = scratch.take((s.kChunk + 1) * matrix), *dS = scratch.take(matrix);
   float* partial[5];  // lanes of dr, dk, db, ddecay, da
   for (float*& piece : partial) piece = scratch.take(stride * lanes);

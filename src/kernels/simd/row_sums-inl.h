@@ -1,4 +1,4 @@
-// Scratch memory, loops over rows of any length, and sums across the lanes of many vectors at once, for kernels whose
+// Loops over rows of any length, and sums across the lanes of many vectors at once, for kernels whose
 // matrices have their rows along the lanes.
 #if defined(MNEME_KERNELS_ROW_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNEME_KERNELS_ROW_SUMS_INL
@@ -7,11 +7,9 @@
 #define MNEME_KERNELS_ROW_SUMS_INL
 #endif
 
-#include <hwy/aligned_allocator.h>
 #include <hwy/highway.h>
 
 #include <cstddef>
-#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
@@ -20,23 +18,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 inline std::size_t whole_vectors(std::size_t count, std::size_t lanes) { return (count + lanes - 1) / lanes * lanes; }
-
-// Aligned memory, zero at first, cut into pieces that begin on whole vectors.
-class RowScratch {
- public:
-  explicit RowScratch(std::size_t floats) : memory_(hwy::AllocateAligned<float>(floats)) {
-    std::memset(memory_.get(), 0, floats * sizeof(float));
-  }
-  float* take(std::size_t floats) {
-    float* piece = memory_.get() + used_;
-    used_ += whole_vectors(floats, hn::Lanes(hn::ScalableTag<float>()));
-    return piece;
-  }
-
- private:
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
-  std::size_t used_ = 0;
-};
 
 // Lane i of the result is the sum of row i of `rows` [N, lanes], N = lanes: pairs are added in a tree, which
 // takes a third of the shuffles of N separate sums.
