@@ -80,7 +80,6 @@ bool carry_out(const std::string& line) {
 }
 
 int serve() {
-  kernels::use_better_blas_core();
   use_one_thread();
   flush_denormals();
   keep_memory();
@@ -106,5 +105,6 @@ int main(int argc, char** argv) {
           "  echo '{\"request\":\"verify\",\"files\":[\"tests/golden/mlp-m1.safetensors\"]}' | mneme-worker");
     return version || std::string(argv[1]) == "--help" ? 0 : 2;
   }
+  mneme::kernels::restart_with_better_blas_core("/proc/self/exe", argv);
   return mneme::worker::serve();
 }

@@ -1,6 +1,7 @@
 #include "kernels/simd/blas_core.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -26,16 +27,11 @@ bool has_avx512() {
 #endif
 }
 
-// Null if the library has none of that name: which BLAS is behind libtorch is known only at run time.
-template <class Signature>
-Signature* library_function(const char* name) {
-  return reinterpret_cast<Signature*>(::dlsym(RTLD_DEFAULT, name));
-}
-
 }  // namespace
 
 std::string blas_core() {
-  const auto name = library_function<const char*()>("openblas_get_corename");
+  // Which BLAS is behind libtorch is known only at run time.
+  const auto name = reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
   return name ? name() : "unknown";
 }
 
@@ -45,16 +41,15 @@ std::string better_blas_core(const std::string& core, bool has_avx2, bool has_av
   return has_avx512 ? "SkylakeX" : has_avx2 ? "Haswell" : "";
 }
 
-void use_better_blas_core() {
-  if (std::getenv(kVariable)) return;
-  const std::string better = better_blas_core(blas_core(), has_avx2(), has_avx512());
-  const auto leave = library_function<void()>("gotoblas_dynamic_quit");
-  const auto choose = library_function<void()>("gotoblas_dynamic_init");
-  if (better.empty() || !leave || !choose) return;
-  ::setenv(kVariable, better.c_str(), 1);
-  leave();
-  choose();
-  ::unsetenv(kVariable);  // programs that we start choose for themselves
+void restart_with_better_blas_core(const char* program, char* const* argv) {
+  restart_with_blas_core(better_blas_core(blas_core(), has_avx2(), has_avx512()), program, argv);
+}
+
+void restart_with_blas_core(const std::string& core, const char* program, char* const* argv) {
+  if (core.empty() || std::getenv(kVariable)) return;
+  ::setenv(kVariable, core.c_str(), 1);
+  ::execv(program, argv);
+  ::unsetenv(kVariable);
 }
 
 }  // namespace mneme::kernels

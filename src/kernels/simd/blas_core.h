@@ -13,9 +13,13 @@ std::string blas_core();
 // The core of OpenBLAS that a processor with these instructions should have instead; empty if `core` will do.
 std::string better_blas_core(const std::string& core, bool has_avx2, bool has_avx512);
 
-// Has OpenBLAS choose again with the better core in OPENBLAS_CORETYPE. Before the first product, and not if the
-// variable is set: then somebody has chosen. The functions it takes are the library's own but in no header; a library
-// without them keeps its choice.
-void use_better_blas_core();
+// Starts this program again, as `program` with the same arguments and descriptors, with the better core in
+// OPENBLAS_CORETYPE: OpenBLAS reads the variable while it is loaded, so it is too late to set it here. Returns if
+// there is no better core, if the variable is set (then somebody has chosen, or this is the second start), or if the
+// program cannot be started again. Before anything is read from standard input.
+void restart_with_better_blas_core(const char* program, char* const* argv);
+
+// The same for a core that is known.
+void restart_with_blas_core(const std::string& core, const char* program, char* const* argv);
 
 }  // namespace mneme::kernels
