@@ -1,9 +1,13 @@
 // Arrays for kernel tests: misaligned, with NaN before, behind and wherever nothing was written yet.
 #pragma once
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "core/random.h"
@@ -44,16 +48,34 @@ class GuardedArray {
 // Sizes around every vector width in use (4, 8, 16 lanes, and twice that).
 inline const std::vector<std::size_t> kSizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 1000};
 
+// The largest error of the running test, over all targets, becomes its property "worst": --gtest_output=xml shows it,
+// and it is what stands beside each tolerance.
+inline double noted(double error) {
+  static std::string test;
+  static double worst = 0;
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  if (!info) return error;
+  if (const std::string name = fmt::format("{}.{}", info->test_suite_name(), info->name()); name != test) {
+    test = name;
+    worst = 0;
+  }
+  if (error > worst) {
+    worst = error;
+    ::testing::Test::RecordProperty("worst", fmt::format("{:.2g}", worst));
+  }
+  return error;
+}
+
 // The largest |a - b| relative to the largest |reference|; infinite if a NaN stands where none should.
 inline double relative_error(const std::vector<float>& ours, const std::vector<float>& reference) {
   double worst = 0, scale = 1e-30;
   for (std::size_t i = 0; i < reference.size(); ++i) {
-    if (std::isnan(ours[i]) != std::isnan(reference[i])) return INFINITY;
+    if (std::isnan(ours[i]) != std::isnan(reference[i])) return noted(INFINITY);
     if (std::isnan(reference[i])) continue;
     worst = std::max(worst, std::abs(static_cast<double>(ours[i]) - reference[i]));
     scale = std::max(scale, std::abs(static_cast<double>(reference[i])));
   }
-  return worst / scale;
+  return noted(worst / scale);
 }
 
 }  // namespace mneme::testing

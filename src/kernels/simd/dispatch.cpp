@@ -2,7 +2,6 @@
 
 #include <hwy/highway.h>
 
-#include <bit>
 #include <cstdlib>
 #include <string_view>
 
@@ -25,10 +24,8 @@ bool use_reference() {
 
 std::string simd_target() {
   if (use_reference()) return "reference";
-  // Better targets have lower bits.
-  const auto supported = static_cast<std::uint64_t>(hwy::SupportedTargets());
-  const std::uint64_t best = supported & -supported;
-  return hwy::TargetName(static_cast<std::int64_t>(best));
+  // Best first; a processor may have targets that are not compiled in.
+  return hwy::TargetName(hwy::SupportedAndGeneratedTargets().front());
 }
 
 ScopedReference::ScopedReference() { ++forced; }

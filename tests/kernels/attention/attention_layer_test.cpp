@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 using mneme::testing::GuardedArray;
 using mneme::testing::relative_error;
 
-// Worst seen: 1.5e-6.
-constexpr double kTolerance = 1e-5;
+// Worst seen on any target: 1.4e-6.
+constexpr double kTolerance = 5e-6;
 
 using Backward =
     std::function<void(const AttentionLayer&, const AttentionLayerKept&, const float*, const AttentionLayerGradients&)>;
@@ -82,46 +83,37 @@ double error(const Backward& backward, const Sizes& s, std::size_t shift) {
        relative_error(ours.dweight_out, reference.dweight_out), relative_error(ours.dbias_out, reference.dbias_out)});
 }
 
-TEST(KernelsAttentionLayer, AgreesWithReference) {
-  double worst = 0;
+KERNEL_TEST(KernelsAttentionLayer, AgreesWithReference) {
   for (const std::size_t L : {1, 7, 32, 40})
     for (const std::size_t D : {2, 16, 34, 48})
       for (const std::size_t B : {1, 3}) {
         const double found = error(attention_layer_backward, {B, L, 2, D, {}, D != 16}, L % 3);
         EXPECT_LE(found, kTolerance) << B << ' ' << L << ' ' << D;
-        worst = std::max(worst, found);
       }
-  RecordProperty("worst", fmt::format("{:.2g}", worst));
 }
 
-TEST(KernelsAttentionLayer, AgreesWithReferenceOverGroupsOfSequences) {
+KERNEL_TEST(KernelsAttentionLayer, AgreesWithReferenceOverGroupsOfSequences) {
   // Several groups, the last one smaller; a sequence longer than a group; more tokens than a sum over tokens has at
   // once.
-  double worst = 0;
   for (const Sizes& s : {Sizes{7, 100, 1, 16, {}}, Sizes{2, 300, 2, 8, {}}, Sizes{11, 64, 1, 64, {}}}) {
     const double found = error(attention_layer_backward, s, 1);
     EXPECT_LE(found, kTolerance) << s.B << ' ' << s.L << ' ' << s.D;
-    worst = std::max(worst, found);
   }
-  RecordProperty("worst", fmt::format("{:.2g}", worst));
 }
 
-TEST(KernelsAttentionLayer, AgreesWithReferenceForAskedRows) {
+KERNEL_TEST(KernelsAttentionLayer, AgreesWithReferenceForAskedRows) {
   // Sequences without a row, among them the last; whole groups without one; the first and the last token.
   std::vector<std::int64_t> many;
   for (std::int64_t t = 0; t < 700; t += t % 3 == 0 ? 1 : 7) many.push_back(t);
-  double worst = 0;
   for (const std::vector<std::int64_t>& asked : {many, {0}, {699}, {5, 6, 301}, {99, 100, 650}})
     for (const std::size_t D : {8, 33}) {
       const double found = error(attention_layer_backward, {7, 100, 1, D, asked}, D % 3);
       EXPECT_LE(found, kTolerance) << asked.size() << ' ' << D;
-      worst = std::max(worst, found);
     }
-  RecordProperty("worst", fmt::format("{:.2g}", worst));
 }
 
 // A batch of one or of many, all positions or some: the same bits for a token.
-TEST(KernelsAttentionLayer, ARowDoesNotDependOnWhatElseIsAsked) {
+KERNEL_TEST(KernelsAttentionLayer, ARowDoesNotDependOnWhatElseIsAsked) {
   const std::size_t D = 16;
   const Sizes all{5, 70, 1, D, {}}, some{5, 70, 1, D, {3, 69, 210, 349}};
   const Result whole = run(attention_layer, attention_layer_backward, all, 0),
@@ -131,7 +123,7 @@ TEST(KernelsAttentionLayer, ARowDoesNotDependOnWhatElseIsAsked) {
       EXPECT_EQ(rows.y[r * D + i], whole.y[static_cast<std::size_t>(some.asked[r]) * D + i]);
 }
 
-TEST(KernelsAttentionLayer, IsCausalToTheBit) {
+KERNEL_TEST(KernelsAttentionLayer, IsCausalToTheBit) {
   const Sizes s{1, 70, 1, 8, {}};
   const Result before = run(attention_layer, attention_layer_backward, s, 0);
   for (const std::size_t t : {std::size_t{1}, std::size_t{31}, std::size_t{69}}) {
@@ -142,7 +134,7 @@ TEST(KernelsAttentionLayer, IsCausalToTheBit) {
   }
 }
 
-TEST(KernelsAttentionLayer, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsAttentionLayer, PlantedFaultsAreRejected) {
   const Backward forgotten_queries = [](const AttentionLayer& in, AttentionLayerKept kept, const float* dy,
                                         const AttentionLayerGradients& to) {
     std::vector<float> zeros(in.rows() * in.D, 0.0F);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 using mneme::testing::GuardedArray;
 using mneme::testing::relative_error;
 
-// Worst seen: 2.6e-6. The reference works in double.
-constexpr double kTolerance = 1e-5;
+// Worst seen on any target: 2.6e-6. The reference works in double.
+constexpr double kTolerance = 8e-6;
 
 using Forward = decltype(&causal_attention);
 using Backward = std::function<void(const AttentionInput&, const float*, const float*, const AttentionGradients&)>;
@@ -62,33 +63,27 @@ double worst_error(const Backward& backward, const Sizes& s, std::size_t shift) 
                    relative_error(ours.gradients, reference.gradients)});
 }
 
-TEST(KernelsCausalAttention, AgreesWithReference) {
-  double worst = 0;
+KERNEL_TEST(KernelsCausalAttention, AgreesWithReference) {
   for (const std::size_t L : {1, 2, 5, 15, 16, 17, 31, 32, 33, 64, 65, 100})
     for (const std::size_t d : {1, 4, 7, 16, 33}) {
       const double error = worst_error(causal_attention_backward, {2, L, 2, d, 0.7F, {}}, L % 3);
       EXPECT_LE(error, kTolerance) << "L " << L << " d " << d;
-      worst = std::max(worst, error);
     }
-  RecordProperty("worst", fmt::format("{:.2g}", worst));
 }
 
-TEST(KernelsCausalAttention, AgreesWithReferenceForAskedRows) {
+KERNEL_TEST(KernelsCausalAttention, AgreesWithReferenceForAskedRows) {
   // The first token, a whole sequence, none of the third one, more than a block of the last one.
   std::vector<std::int64_t> many = {0, 3, 39};
   for (std::int64_t t = 40; t < 80; ++t) many.push_back(t);
   for (std::int64_t t = 121; t < 160; ++t) many.push_back(t);
-  double worst = 0;
   for (const std::size_t d : {1, 8, 33})
     for (const auto& asked : {many, {7}, {159}, {0, 40, 80, 120}, {5, 6, 130}}) {
       const double error = worst_error(causal_attention_backward, {4, 40, 2, d, 0.7F, asked}, d % 3);
       EXPECT_LE(error, kTolerance) << "d " << d << ", " << asked.size() << " rows";
-      worst = std::max(worst, error);
     }
-  RecordProperty("worst", fmt::format("{:.2g}", worst));
 }
 
-TEST(KernelsCausalAttention, IsCausalToTheBit) {
+KERNEL_TEST(KernelsCausalAttention, IsCausalToTheBit) {
   const Sizes s{1, 70, 1, 8, 0.5F, {}};
   const Result before = run(causal_attention, causal_attention_backward, s, 0);
   for (const std::size_t t : {std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{69}}) {
@@ -119,7 +114,7 @@ TEST(KernelsCausalAttention, ReferenceGradientIsTheDerivative) {
   }
 }
 
-TEST(KernelsCausalAttention, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsCausalAttention, PlantedFaultsAreRejected) {
   const Sizes s{1, 40, 1, 8, 0.5F, {}};
   const Backward unscaled = [](const AttentionInput& in, const float* lse, const float* dout,
                                const AttentionGradients& to) {

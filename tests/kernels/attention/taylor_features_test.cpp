@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -13,8 +14,8 @@ using mneme::testing::GuardedArray;
 using mneme::testing::kSizes;
 using mneme::testing::relative_error;
 
-// Worst seen: 2.2e-7 (100 channels). The reference works in double.
-constexpr double kTolerance = 2e-6;
+// Worst seen on any target: 3.1e-7 (100 channels). The reference works in double.
+constexpr double kTolerance = 1e-6;
 constexpr std::size_t kRows = 3;
 
 using Forward = std::function<void(const float*, std::size_t, std::size_t, float*)>;
@@ -44,7 +45,7 @@ double backward_error(const Backward& kernel, std::size_t F, std::size_t shift) 
   return relative_error(ours.values(), reference.values());
 }
 
-TEST(KernelsTaylorFeatures, AgreeWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsTaylorFeatures, AgreeWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t F : kSizes) {
     if (F > 100) continue;
     for (const std::size_t shift : {0, 1, 3, 7}) {
@@ -54,7 +55,7 @@ TEST(KernelsTaylorFeatures, AgreeWithReferenceAtEverySizeAndAlignment) {
   }
 }
 
-TEST(KernelsTaylorFeatures, ProductsAreTheTaylorSeriesOfTheExponential) {
+KERNEL_TEST(KernelsTaylorFeatures, ProductsAreTheTaylorSeriesOfTheExponential) {
   const std::size_t F = 6, width = taylor_features_width(F);
   GuardedArray x = normal(2 * F, 0, 5), phi(2 * width, 0);
   taylor_features_reference(x.data(), 2, F, phi.data());
@@ -85,7 +86,7 @@ TEST(KernelsTaylorFeatures, ReferenceGradientIsADerivative) {
   }
 }
 
-TEST(KernelsTaylorFeatures, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsTaylorFeatures, PlantedFaultsAreRejected) {
   const Forward no_diagonal = [](const float* x, std::size_t R, std::size_t F, float* phi) {
     taylor_features(x, R, F, phi);
     phi[1 + F] *= 1.41421356F;

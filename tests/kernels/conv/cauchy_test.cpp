@@ -7,12 +7,14 @@
 #include <limits>
 
 #include "core/random.h"
+#include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
 
-// Worst seen: 2e-15. Both sides work in double.
-constexpr double kTolerance = 1e-12;
+// Worst seen on any target: 2.7e-15. Both sides work in double.
+constexpr double kTolerance = 1e-14;
 
 using Forward = std::function<void(const CauchyArguments&)>;
 using Backward = std::function<void(const CauchyBackwardArguments&)>;
@@ -67,7 +69,7 @@ double distance(const Numbers& ours, const Numbers& reference) {
     worst = std::max({worst, std::abs(ours.re[i] - reference.re[i]), std::abs(ours.im[i] - reference.im[i])});
     scale = std::max({scale, std::abs(reference.re[i]), std::abs(reference.im[i])});
   }
-  return worst / scale;
+  return mneme::testing::noted(worst / scale);
 }
 
 bool agrees(const Forward& forward, const Backward& backward, const CauchySizes& sizes) {
@@ -78,7 +80,7 @@ bool agrees(const Forward& forward, const Backward& backward, const CauchySizes&
          distance(du, right_du) <= kTolerance && distance(da, right_da) <= kTolerance;
 }
 
-TEST(KernelsCauchy, AgreesWithReferenceAtEverySize) {
+KERNEL_TEST(KernelsCauchy, AgreesWithReferenceAtEverySize) {
   for (const std::size_t nodes : {1, 2, 3, 5, 6, 7, 8, 13, 14, 15, 16, 30, 31, 64})
     for (const std::size_t modes : {1, 2, 7})
       for (const std::size_t vectors : {1, 4})
@@ -110,7 +112,7 @@ TEST(KernelsCauchy, ReferenceGradientsAreDerivatives) {
   }
 }
 
-TEST(KernelsCauchy, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsCauchy, PlantedFaultsAreRejected) {
   const CauchySizes sizes{4, 2, 5, 21};
   const Forward other_poles = [](const CauchyArguments& a) {
     Numbers poles(a.sizes.channels * a.sizes.modes, 2);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -74,7 +75,7 @@ bool agrees(const Forward& f, const Backward& b, const DiagonalKernelSizes& size
   return margins;
 }
 
-TEST(KernelsDiagonalKernel, AgreesWithReferenceAtEverySize) {
+KERNEL_TEST(KernelsDiagonalKernel, AgreesWithReferenceAtEverySize) {
   for (const std::size_t channels : {1, 2, 3, 4, 5, 7, 8, 9, 17})
     for (const std::size_t modes : {1, 3, 4, 5, 8})
       for (const std::size_t length : {1, 2, 3, 50})
@@ -82,7 +83,7 @@ TEST(KernelsDiagonalKernel, AgreesWithReferenceAtEverySize) {
             << length << " steps, " << modes << " modes, " << channels << " channels";
 }
 
-TEST(KernelsDiagonalKernel, LongKernelsStayExact) {
+KERNEL_TEST(KernelsDiagonalKernel, LongKernelsStayExact) {
   EXPECT_TRUE(agrees(diagonal_kernel, diagonal_kernel_backward, {3000, 2, 2}));
 }
 
@@ -109,7 +110,7 @@ TEST(KernelsDiagonalKernel, ReferenceGradientsAreDerivatives) {
     }
 }
 
-TEST(KernelsDiagonalKernel, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsDiagonalKernel, PlantedFaultsAreRejected) {
   const DiagonalKernelSizes sizes{20, 5, 9};
   const Forward lost_mode = [](const DiagonalKernelArguments& a) {
     auto fewer = a;

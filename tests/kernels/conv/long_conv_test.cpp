@@ -6,6 +6,7 @@
 
 #include "kernels/conv/transformed_conv.h"
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -46,7 +47,7 @@ bool agrees(const Forward& forward, const Backward& backward, const LongConvSize
          relative_error(ours.dx, reference.dx) <= kTolerance && relative_error(ours.dk, reference.dk) <= kTolerance;
 }
 
-TEST(KernelsLongConv, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsLongConv, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t channels : {1, 3, 8, 15, 16, 17, 33})
     for (const std::size_t length : {1, 2, 7, 8, 9, 31, 130})
       for (const std::size_t shift : {0, 1, 7})
@@ -54,14 +55,14 @@ TEST(KernelsLongConv, AgreesWithReferenceAtEverySizeAndAlignment) {
             << channels << " channels, " << length << " steps, shift " << shift;
 }
 
-TEST(KernelsLongConv, KernelMayBeShorterOrLongerThanTheSequence) {
+KERNEL_TEST(KernelsLongConv, KernelMayBeShorterOrLongerThanTheSequence) {
   for (const std::size_t taps : {1, 2, 3, 4, 5, 8, 13, 36, 37, 38, 50})
     EXPECT_TRUE(agrees(long_conv, long_conv_backward, {3, 37, taps, 5}, 0)) << taps << " taps";
 }
 
 // Transforms round relative to the largest lag of a channel, so a lone dk that nearly cancels is not judged alone: at
 // least three channels.
-TEST(KernelsLongConv, TransformsAgreeWithReferenceAtEverySize) {
+KERNEL_TEST(KernelsLongConv, TransformsAgreeWithReferenceAtEverySize) {
   for (const std::size_t channels : {3, 15, 16, 17, 33})
     for (const std::size_t length : {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 130, 257})
       for (const std::size_t taps : {std::size_t{1}, length, length / 2 + 1, length + 3})
@@ -70,14 +71,14 @@ TEST(KernelsLongConv, TransformsAgreeWithReferenceAtEverySize) {
               << batch << " sequences, " << channels << " channels, " << length << " steps, " << taps << " taps";
 }
 
-TEST(KernelsLongConv, ChoosesTransformsForLongSequencesOnly) {
+KERNEL_TEST(KernelsLongConv, ChoosesTransformsForLongSequencesOnly) {
   EXPECT_TRUE(long_conv_is_direct({1, 200, 200, 1}));
   EXPECT_TRUE(long_conv_is_direct({1, 100000, 4, 1}));
   EXPECT_FALSE(long_conv_is_direct({1, 1024, 1024, 1}));
   EXPECT_TRUE(agrees(long_conv, long_conv_backward, {1, 1030, 1030, 3}, 0));
 }
 
-TEST(KernelsLongConv, LaterTokensDoNotChangeTheBitsOfEarlierOutputs) {
+KERNEL_TEST(KernelsLongConv, LaterTokensDoNotChangeTheBitsOfEarlierOutputs) {
   const LongConvSizes sizes{1, 40, 40, 3};
   const Result before = run(long_conv, long_conv_backward, sizes, 0);
   for (std::size_t t = 0; t < sizes.length; ++t) {
@@ -106,7 +107,7 @@ TEST(KernelsLongConv, ReferenceGradientsAreDerivatives) {
   for (std::size_t i = 0; i < K * C; ++i) EXPECT_NEAR(base.dk[i], (loss(1, i, 0.5F) - loss(1, i, -0.5F)), 1e-5);
 }
 
-TEST(KernelsLongConv, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsLongConv, PlantedFaultsAreRejected) {
   const LongConvSizes sizes{2, 33, 33, 17};
   const Forward zeros = [](const LongConvArguments& a) {
     std::fill(a.y, a.y + a.sizes.batch * a.sizes.length * a.sizes.channels, 0.0F);

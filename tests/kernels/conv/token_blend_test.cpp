@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -71,7 +72,7 @@ double worst(const Forward& forward, const Backward& backward, std::size_t L, st
   return error;
 }
 
-TEST(KernelsTokenBlend, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsTokenBlend, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t C : kSizes)
     for (const std::size_t L : {1, 2, 7})
       for (const std::size_t M : {1, 3, 6})
@@ -103,7 +104,7 @@ TEST(KernelsTokenBlend, ReferenceBackwardIsTheAdjoint) {
   EXPECT_NEAR(inner(a.dy[0]->values(), a.y[0]->values()) - before, (*a.dshare[0])[1], 1e-5);
 }
 
-TEST(KernelsTokenBlend, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsTokenBlend, PlantedFaultsAreRejected) {
   const Forward sequences_run_together = [](const TokenBlend& in, const PerBlend<float*>& y) {
     TokenBlend one = in;
     one.L *= one.B;

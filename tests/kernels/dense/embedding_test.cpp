@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -29,7 +30,7 @@ TEST(KernelsEmbedding, ReferenceByHand) {
 }
 
 // Sums in the same order: no rounding of its own.
-TEST(KernelsEmbedding, IsTheReferenceToTheBit) {
+KERNEL_TEST(KernelsEmbedding, IsTheReferenceToTheBit) {
   for (const std::size_t D : {1, 7, 16, 33, 64})
     for (const bool with_places : {false, true}) {
       const std::size_t B = 3, L = 5, rows = 4;

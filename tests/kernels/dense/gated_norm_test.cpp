@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -71,7 +72,7 @@ double worst(const Forward& forward, const Backward& backward, const Setting& s,
                    relative_error(ours.dgate, reference.dgate), relative_error(ours.dweight, reference.dweight)});
 }
 
-TEST(KernelsGatedNorm, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsGatedNorm, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t C : kSizes)
     for (const Gate gate : {Gate::none, Gate::behind, Gate::before})
       for (const bool weight : {true, false})
@@ -81,7 +82,7 @@ TEST(KernelsGatedNorm, AgreesWithReferenceAtEverySizeAndAlignment) {
         }
 }
 
-TEST(KernelsGatedNorm, WeightGradientOverManyTokens) {
+KERNEL_TEST(KernelsGatedNorm, WeightGradientOverManyTokens) {
   for (const std::size_t T : {63, 64, 65, 200})
     EXPECT_LE(worst(gated_norm, gated_norm_backward, {T, 2, 17, Gate::behind, true, true}, 1), kTolerance) << T;
 }
@@ -137,7 +138,7 @@ TEST(KernelsGatedNorm, ReferenceGradientsAreDerivatives) {
   }
 }
 
-TEST(KernelsGatedNorm, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsGatedNorm, PlantedFaultsAreRejected) {
   const Setting s{3, 2, 17, Gate::behind};
   const Forward skipped_tail = [](const GatedNorm& in, float* y) {
     gated_norm(in, y);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -54,14 +55,14 @@ double error(std::size_t T, std::size_t D, bool sum, double offset = 0) {
   return worst;
 }
 
-TEST(KernelsLayerNorm, AgreesWithReference) {
+KERNEL_TEST(KernelsLayerNorm, AgreesWithReference) {
   // Not two channels: nothing passes through their norm but rounding.
   for (const std::size_t D : {3, 7, 8, 16, 17, 31, 33, 64, 100})
     for (const std::size_t T : {1, 2, 9})
       for (const bool sum : {false, true}) EXPECT_LE(error(T, D, sum), kTolerance) << D << ' ' << T << ' ' << sum;
 }
 
-TEST(KernelsLayerNorm, AChannelMeanFarFromZeroDoesNoHarm) {
+KERNEL_TEST(KernelsLayerNorm, AChannelMeanFarFromZeroDoesNoHarm) {
   // The variance is taken around the mean, not as a difference of squares: only the rounding of the input is left.
   EXPECT_LE(error(4, 64, true, 100.0), 2e-5);
 }
@@ -80,7 +81,7 @@ TEST(KernelsLayerNorm, ReferenceByHand) {
   EXPECT_EQ(std::vector<float>(dr, dr + 2), (std::vector<float>{7, 8}));
 }
 
-TEST(KernelsLayerNorm, TheGradientOfANormSumsToZero) {
+KERNEL_TEST(KernelsLayerNorm, TheGradientOfANormSumsToZero) {
   // A constant added to all channels changes nothing.
   const std::size_t D = 48;
   GuardedArray r(D, 0), dy(D, 0), weight(D, 0), bias(D, 0, 0), dr(D, 0), dweight(D, 0, 0), dbias(D, 0, 0);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -17,8 +18,8 @@ using mneme::testing::GuardedArray;
 using mneme::testing::kPoison;
 using mneme::testing::relative_error;
 
-// Worst seen: 4.1e-7 (o, 33 keys, 65 values). The reference works in double.
-constexpr double kTolerance = 5e-6;
+// Worst seen on any target: 9.2e-7. The reference works in double.
+constexpr double kTolerance = 3e-6;
 
 struct Shape {
   std::size_t B, L, H, G, K, V;
@@ -153,7 +154,7 @@ std::pair<std::string, double> worst(const Kernels& kernels, const Shape& shape)
 
 constexpr Decay kDecays[] = {Decay::none, Decay::constant, Decay::head, Decay::channel};
 
-TEST(KernelsGatedScan, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsGatedScan, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const Decay decay : kDecays)
     for (const std::size_t K : {1, 3, 4, 16, 17, 33})
       for (const std::size_t V : {1, 5, 8, 16, 31, 65}) {
@@ -162,7 +163,7 @@ TEST(KernelsGatedScan, AgreesWithReferenceAtEverySizeAndAlignment) {
       }
 }
 
-TEST(KernelsGatedScan, LengthsAroundTheChunk) {
+KERNEL_TEST(KernelsGatedScan, LengthsAroundTheChunk) {
   for (const Decay decay : kDecays)
     for (const std::size_t L : {1, 2, 31, 32, 33, 64, 70, 200}) {
       // A token at a time, and in chunks.
@@ -174,14 +175,14 @@ TEST(KernelsGatedScan, LengthsAroundTheChunk) {
     }
 }
 
-TEST(KernelsGatedScan, HeadsOfOneGroupShareQueriesAndKeys) {
+KERNEL_TEST(KernelsGatedScan, HeadsOfOneGroupShareQueriesAndKeys) {
   for (const Decay decay : kDecays) {
     const auto [name, error] = worst({}, {2, 9, 6, 2, 5, 3, decay, 1});
     EXPECT_LE(error, kTolerance) << name << ", decay " << static_cast<int>(decay);
   }
 }
 
-TEST(KernelsGatedScan, ValuesHaveWeights) {
+KERNEL_TEST(KernelsGatedScan, ValuesHaveWeights) {
   for (const Decay decay : kDecays)
     for (const std::size_t L : {1, 31, 32, 33, 70})
       for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}}) {
@@ -193,7 +194,7 @@ TEST(KernelsGatedScan, ValuesHaveWeights) {
 
 // Outputs are those of all that are asked, and gradients those of a loss that knows of no others: a token at a time and
 // in chunks, with chunks and sequences of which nothing is asked.
-TEST(KernelsGatedScan, OutputsThatAreNotAskedAreLeftOut) {
+KERNEL_TEST(KernelsGatedScan, OutputsThatAreNotAskedAreLeftOut) {
   for (const Decay decay : kDecays)
     for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}})
       for (const std::vector<std::int64_t>& asked : {std::vector<std::int64_t>{0, 3, 31, 32, 69, 140, 209},
@@ -228,7 +229,7 @@ TEST(KernelsGatedScan, ReferenceGradientsAreDerivatives) {
   }
 }
 
-TEST(KernelsGatedScan, LaterTokensDoNotTouchEarlierBits) {
+KERNEL_TEST(KernelsGatedScan, LaterTokensDoNotTouchEarlierBits) {
   for (const auto& shape : {Shape{1, 40, 1, 1, 5, 3, Decay::channel}, {1, 40, 1, 1, 32, 32, Decay::head}}) {
     Problem problem(shape);
     GuardedArray before(40 * shape.V, 0), after(40 * shape.V, 0);

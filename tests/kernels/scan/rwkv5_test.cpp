@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/gradient_cases.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -13,8 +14,8 @@ using mneme::testing::GuardedArray;
 using mneme::testing::written;
 using mneme::testing::Written;
 
-// Chosen before a first run; the worst has not been recorded yet. The reference works in double.
-constexpr double kTolerance = 1e-5;
+// Worst seen on any target: 7.2e-7. The reference works in double.
+constexpr double kTolerance = 2e-6;
 
 struct Case {
   Rwkv5Shape shape;
@@ -61,14 +62,14 @@ double worst(const Forward& forward, const Backward& backward, const Case& c) {
   return worst_error(run(forward, backward, c), run(rwkv5_forward_reference, rwkv5_backward_reference, c));
 }
 
-TEST(KernelsRwkv5, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsRwkv5, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t N : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 64})
     for (const std::size_t shift : {0, 1, 5})
       EXPECT_LE(worst(rwkv5_forward, rwkv5_backward, {{2, 5, 2, N}, shift}), kTolerance)
           << "N = " << N << ", shift " << shift;
 }
 
-TEST(KernelsRwkv5, AgreesWithReferenceAtEveryLength) {
+KERNEL_TEST(KernelsRwkv5, AgreesWithReferenceAtEveryLength) {
   for (const std::size_t L : {1, 2, 31, 32, 33, 70})
     EXPECT_LE(worst(rwkv5_forward, rwkv5_backward, {{2, L, 3, 6}, 1}), kTolerance) << "L = " << L;
 }
@@ -82,7 +83,7 @@ TEST(KernelsRwkv5, ReferenceGradientsAreDerivatives) {
   expect_derivatives(base, {&a.r, &a.k, &a.v, &a.d, &a.u}, a.y, a.dy, forward, 2e-3);
 }
 
-TEST(KernelsRwkv5, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsRwkv5, PlantedFaultsAreRejected) {
   const Case c{{2, 40, 2, 17}};
   const Forward no_bonus = [](const Rwkv5Inputs& in, float* y, float* states) {
     const std::vector<float> zeros(in.shape.H * in.shape.N);

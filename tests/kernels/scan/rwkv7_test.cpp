@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/gradient_cases.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -13,8 +14,8 @@ using mneme::testing::GuardedArray;
 using mneme::testing::written;
 using mneme::testing::Written;
 
-// Chosen before a first run; the worst has not been recorded yet. The reference works in double.
-constexpr double kTolerance = 1e-5;
+// Worst seen on any target: 5.2e-7. The reference works in double.
+constexpr double kTolerance = 2e-6;
 
 struct Case {
   Rwkv7Shape shape;
@@ -68,14 +69,14 @@ double worst(const Forward& forward, const Backward& backward, const Case& c) {
   return worst_error(run(forward, backward, c), run(rwkv7_forward_reference, rwkv7_backward_reference, c));
 }
 
-TEST(KernelsRwkv7, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsRwkv7, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t N : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 64})
     for (const std::size_t shift : {0, 1, 5})
       EXPECT_LE(worst(rwkv7_forward, rwkv7_backward, {{2, 5, 2, N}, shift}), kTolerance)
           << "N = " << N << ", shift " << shift;
 }
 
-TEST(KernelsRwkv7, AgreesWithReferenceAtEveryLength) {
+KERNEL_TEST(KernelsRwkv7, AgreesWithReferenceAtEveryLength) {
   for (const std::size_t L : {1, 2, 31, 32, 33, 70})
     EXPECT_LE(worst(rwkv7_forward, rwkv7_backward, {{2, L, 3, 6}, 1}), kTolerance) << "L = " << L;
 }
@@ -89,7 +90,7 @@ TEST(KernelsRwkv7, ReferenceGradientsAreDerivatives) {
   expect_derivatives(base, {&a.r, &a.w, &a.k, &a.v, &a.a, &a.b}, a.o, a.dO, forward, 2e-3);
 }
 
-TEST(KernelsRwkv7, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsRwkv7, PlantedFaultsAreRejected) {
   const Case c{{2, 40, 2, 17}};
   const Forward no_erasure = [](const Rwkv7Inputs& in, float* o, float* recalled, float* states) {
     const std::vector<float> zeros(in.shape.B * in.shape.L * in.shape.H * in.shape.N);

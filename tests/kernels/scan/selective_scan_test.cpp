@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/kernel_arrays.h"
+#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {
@@ -113,7 +114,7 @@ std::pair<std::string, double> worst(const Kernels& kernels, const Shape& shape)
   return result;
 }
 
-TEST(KernelsSelectiveScan, AgreesWithReferenceAtEverySizeAndAlignment) {
+KERNEL_TEST(KernelsSelectiveScan, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t E : {1, 3, 4, 8, 15, 16, 17, 33})
     for (const std::size_t L : {1, 2, 15, 16, 17, 40})
       for (const bool gate : {false, true}) {
@@ -123,7 +124,7 @@ TEST(KernelsSelectiveScan, AgreesWithReferenceAtEverySizeAndAlignment) {
       }
 }
 
-TEST(KernelsSelectiveScan, ManyStates) {
+KERNEL_TEST(KernelsSelectiveScan, ManyStates) {
   for (const std::size_t N : {1, 16, 31, 64}) {
     const auto [name, error] = worst({}, {1, 20, 5, N, true, 1});
     EXPECT_LE(error, kTolerance) << name << ", N " << N;
@@ -146,7 +147,7 @@ TEST(KernelsSelectiveScan, ReferenceGradientsAreDerivatives) {
     }
 }
 
-TEST(KernelsSelectiveScan, LaterTokensDoNotTouchEarlierBits) {
+KERNEL_TEST(KernelsSelectiveScan, LaterTokensDoNotTouchEarlierBits) {
   Problem problem({1, 40, 5, 3, true});
   GuardedArray before(200, 0), after(200, 0);
   selective_scan(problem.input(), before.data(), nullptr);
@@ -157,7 +158,7 @@ TEST(KernelsSelectiveScan, LaterTokensDoNotTouchEarlierBits) {
   EXPECT_NE(before[30 * 5], after[30 * 5]);
 }
 
-TEST(KernelsSelectiveScan, ANaNInTheDecaysIsNotHidden) {
+KERNEL_TEST(KernelsSelectiveScan, ANaNInTheDecaysIsNotHidden) {
   Problem problem({1, 4, 3, 2, false});
   (*problem.inputs().at("dA"))[0] = kPoison;
   GuardedArray y(12, 0, 0.0F);
@@ -165,7 +166,7 @@ TEST(KernelsSelectiveScan, ANaNInTheDecaysIsNotHidden) {
   EXPECT_TRUE(std::isnan(y[3])) << "the state of channel 0 at the second token is decayed by NaN";
 }
 
-TEST(KernelsSelectiveScan, PlantedFaultsAreRejected) {
+KERNEL_TEST(KernelsSelectiveScan, PlantedFaultsAreRejected) {
   const Shape shape{2, 20, 17, 4, true};
   Kernels zeros;
   zeros.forward = [&](const SelectiveScanInput& in, float* y, float* checkpoints) {
