@@ -20,8 +20,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 namespace {
 
-namespace {
-
 constexpr std::size_t kChunk = kSelectiveScanChunk;
 
 // `count` floats, or a whole vector if there are more; the rest is zero.
@@ -197,8 +195,6 @@ class Scan {
   ScanBlock block_;
   ScanKept kept_;
 };
-
-}  // namespace
 
 void selective_scan_simd(const SelectiveScanInput& in, float* y, float* checkpoints) {
   Scan scan(in);

@@ -16,6 +16,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using ScanFloats = hn::CappedTag<float, kMaxLanes>;
@@ -172,6 +173,7 @@ HWY_NOINLINE void scan_back(ScanBlock& block, const ScanSelection& in, const flo
   }
 }
 
+}  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -8,8 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/kernel_arrays.h"
-#include "kernels/targets.h"
+#include "kernels/harness.h"
 
 namespace mneme::kernels {
 namespace {

@@ -5,14 +5,16 @@
 #include <functional>
 
 #include "kernels/conv/transformed_conv.h"
-#include "kernels/kernel_arrays.h"
-#include "kernels/targets.h"
+#include "kernels/harness.h"
 
 namespace mneme::kernels {
 namespace {
 
+using mneme::testing::drawn;
 using mneme::testing::GuardedArray;
-using mneme::testing::relative_error;
+using mneme::testing::worst_error;
+using mneme::testing::written;
+using mneme::testing::Written;
 
 // Worst seen: 9.5e-7. The reference sums in double.
 constexpr double kTolerance = 3e-6;
@@ -20,12 +22,7 @@ constexpr double kTolerance = 3e-6;
 using Forward = std::function<void(const LongConvArguments&)>;
 using Backward = std::function<void(const LongConvBackwardArguments&)>;
 
-struct Result {
-  std::vector<float> y, dx, dk;
-  bool margins;
-};
-
-Result run(
+Written run(
     const Forward& forward, const Backward& backward, const LongConvSizes& sizes, std::size_t shift,
     const std::function<void(GuardedArray& x, GuardedArray& kernel)>& prepare = [](auto&, auto&) {}) {
   const auto [B, L, K, C] = sizes;
@@ -37,14 +34,12 @@ Result run(
   prepare(x, kernel);
   forward({sizes, x.data(), kernel.data(), y.data()});
   backward({sizes, x.data(), kernel.data(), dy.data(), dx.data(), dk.data()});
-  return {y.values(), dx.values(), dk.values(), y.margins_intact() && dx.margins_intact() && dk.margins_intact()};
+  return written({&y, &dx, &dk});
 }
 
 bool agrees(const Forward& forward, const Backward& backward, const LongConvSizes& sizes, std::size_t shift) {
-  const Result ours = run(forward, backward, sizes, shift);
-  const Result reference = run(long_conv_reference, long_conv_backward_reference, sizes, shift);
-  return ours.margins && relative_error(ours.y, reference.y) <= kTolerance &&
-         relative_error(ours.dx, reference.dx) <= kTolerance && relative_error(ours.dk, reference.dk) <= kTolerance;
+  return worst_error(run(forward, backward, sizes, shift),
+                     run(long_conv_reference, long_conv_backward_reference, sizes, shift)) <= kTolerance;
 }
 
 KERNEL_TEST(KernelsLongConv, AgreesWithReferenceAtEverySizeAndAlignment) {
@@ -80,12 +75,12 @@ KERNEL_TEST(KernelsLongConv, ChoosesTransformsForLongSequencesOnly) {
 
 KERNEL_TEST(KernelsLongConv, LaterTokensDoNotChangeTheBitsOfEarlierOutputs) {
   const LongConvSizes sizes{1, 40, 40, 3};
-  const Result before = run(long_conv, long_conv_backward, sizes, 0);
+  const Written before = run(long_conv, long_conv_backward, sizes, 0);
   for (std::size_t t = 0; t < sizes.length; ++t) {
     const auto change = [&](GuardedArray& x, GuardedArray&) { x[t * sizes.channels] += 1.0F; };
-    const Result after = run(long_conv, long_conv_backward, sizes, 0, change);
-    for (std::size_t i = 0; i < t * sizes.channels; ++i) ASSERT_EQ(before.y[i], after.y[i]) << t;
-    EXPECT_NE(before.y[t * sizes.channels], after.y[t * sizes.channels]);
+    const Written after = run(long_conv, long_conv_backward, sizes, 0, change);
+    for (std::size_t i = 0; i < t * sizes.channels; ++i) ASSERT_EQ(before.arrays[0][i], after.arrays[0][i]) << t;
+    EXPECT_NE(before.arrays[0][t * sizes.channels], after.arrays[0][t * sizes.channels]);
   }
 }
 
@@ -95,16 +90,17 @@ TEST(KernelsLongConv, ReferenceGradientsAreDerivatives) {
   GuardedArray dy(B * L * C, 0);
   dy.fill_normal(3);
   const auto loss = [&](std::size_t which, std::size_t i, float by) {
-    const Result result = run(long_conv_reference, long_conv_backward_reference, sizes, 0,
-                              [&](GuardedArray& x, GuardedArray& kernel) { (which == 0 ? x : kernel)[i] += by; });
+    const Written result = run(long_conv_reference, long_conv_backward_reference, sizes, 0,
+                               [&](GuardedArray& x, GuardedArray& kernel) { (which == 0 ? x : kernel)[i] += by; });
     double sum = 0;
-    for (std::size_t n = 0; n < result.y.size(); ++n) sum += static_cast<double>(result.y[n]) * dy[n];
+    for (std::size_t n = 0; n < result.arrays[0].size(); ++n) sum += static_cast<double>(result.arrays[0][n]) * dy[n];
     return sum;
   };
-  const Result base = run(long_conv_reference, long_conv_backward_reference, sizes, 0);
+  const Written base = run(long_conv_reference, long_conv_backward_reference, sizes, 0);
   // The function is bilinear: central differences have no error but rounding.
-  for (std::size_t i = 0; i < B * L * C; ++i) EXPECT_NEAR(base.dx[i], (loss(0, i, 0.5F) - loss(0, i, -0.5F)), 1e-5);
-  for (std::size_t i = 0; i < K * C; ++i) EXPECT_NEAR(base.dk[i], (loss(1, i, 0.5F) - loss(1, i, -0.5F)), 1e-5);
+  for (std::size_t i = 0; i < B * L * C; ++i)
+    EXPECT_NEAR(base.arrays[1][i], (loss(0, i, 0.5F) - loss(0, i, -0.5F)), 1e-5);
+  for (std::size_t i = 0; i < K * C; ++i) EXPECT_NEAR(base.arrays[2][i], (loss(1, i, 0.5F) - loss(1, i, -0.5F)), 1e-5);
 }
 
 KERNEL_TEST(KernelsLongConv, PlantedFaultsAreRejected) {

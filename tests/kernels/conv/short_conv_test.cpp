@@ -4,14 +4,17 @@
 
 #include <functional>
 
-#include "kernels/kernel_arrays.h"
-#include "kernels/targets.h"
+#include "kernels/harness.h"
 
 namespace mneme::kernels {
 namespace {
 
+using mneme::testing::drawn;
+using mneme::testing::expect_derivatives;
 using mneme::testing::GuardedArray;
-using mneme::testing::relative_error;
+using mneme::testing::worst_error;
+using mneme::testing::written;
+using mneme::testing::Written;
 
 // Worst seen: 1.3e-6.
 constexpr double kTolerance = 2e-6;
@@ -20,12 +23,7 @@ using Forward = decltype(&short_conv);
 using Backward = std::function<void(const ShortConvShape&, const float*, const float*, const float*, const float*,
                                     const ShortConvGradients&)>;
 
-struct Result {
-  std::vector<float> y, dx, dweight, dbias;
-  bool margins;
-};
-
-Result run(Forward forward, const Backward& backward, const ShortConvShape& s, std::size_t shift) {
+Written run(Forward forward, const Backward& backward, const ShortConvShape& s, std::size_t shift) {
   GuardedArray x(s.B * s.L * s.stride, shift), weight(s.C * s.W, shift), bias(s.C, shift), dy(s.B * s.L * s.C, shift);
   GuardedArray y(s.B * s.L * s.C, shift), dx(s.B * s.L * s.C, shift), dweight(s.C * s.W, shift), dbias(s.C, shift);
   x.fill_normal(1);
@@ -34,19 +32,12 @@ Result run(Forward forward, const Backward& backward, const ShortConvShape& s, s
   dy.fill_normal(4);
   forward(s, x.data(), weight.data(), bias.data(), y.data());
   backward(s, x.data(), weight.data(), bias.data(), dy.data(), {dx.data(), dweight.data(), dbias.data()});
-  return {y.values(), dx.values(), dweight.values(), dbias.values(),
-          y.margins_intact() && dx.margins_intact() && dweight.margins_intact() && dbias.margins_intact()};
-}
-
-double worst(const Result& ours, const Result& reference) {
-  return std::max({relative_error(ours.y, reference.y), relative_error(ours.dx, reference.dx),
-                   relative_error(ours.dweight, reference.dweight), relative_error(ours.dbias, reference.dbias)});
+  return written({&y, &dx, &dweight, &dbias});
 }
 
 double error(const Backward& backward, const ShortConvShape& s, std::size_t shift) {
-  const Result ours = run(short_conv, backward, s, shift);
-  const Result reference = run(short_conv_reference, short_conv_backward_reference, s, shift);
-  return ours.margins ? worst(ours, reference) : INFINITY;
+  return worst_error(run(short_conv, backward, s, shift),
+                     run(short_conv_reference, short_conv_backward_reference, s, shift));
 }
 
 KERNEL_TEST(KernelsShortConv, AgreesWithReference) {
@@ -64,33 +55,10 @@ KERNEL_TEST(KernelsShortConv, AgreesWithReference) {
 TEST(KernelsShortConv, ReferenceOfSiluIsTheDerivative) {
   // Central differences in float32: steps of 1e-2 leave about 1e-4 of error.
   const ShortConvShape s{1, 4, 2, 3, 0, true};
-  const Result base = run(short_conv_reference, short_conv_backward_reference, s, 0);
-  GuardedArray x(8, 0), weight(6, 0), bias(2, 0), dy(8, 0);
-  x.fill_normal(1);
-  weight.fill_normal(2);
-  bias.fill_normal(3);
-  dy.fill_normal(4);
-  const auto objective = [&] {
-    float y[8];
-    short_conv_reference(s, x.data(), weight.data(), bias.data(), y);
-    double sum = 0;
-    for (std::size_t i = 0; i < 8; ++i) sum += static_cast<double>(y[i]) * dy[i];
-    return sum;
-  };
-  const auto expect = [&](GuardedArray& array, const std::vector<float>& gradient) {
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      const float value = array[i];
-      array[i] = value + 1e-2F;
-      const double above = objective();
-      array[i] = value - 1e-2F;
-      const double below = objective();
-      array[i] = value;
-      EXPECT_NEAR((above - below) / 2e-2, gradient[i], 1e-3) << i;
-    }
-  };
-  expect(x, base.dx);
-  expect(weight, base.dweight);
-  expect(bias, base.dbias);
+  const Written base = run(short_conv_reference, short_conv_backward_reference, s, 0);
+  GuardedArray x = drawn(8, 0, 1), weight = drawn(6, 0, 2), bias = drawn(2, 0, 3), dy = drawn(8, 0, 4), y(8, 0);
+  const auto forward = [&] { short_conv_reference(s, x.data(), weight.data(), bias.data(), y.data()); };
+  expect_derivatives(base, {&x, &weight, &bias}, y, dy, forward, 1e-3);
 }
 
 TEST(KernelsShortConv, ReferenceByHand) {
@@ -106,20 +74,16 @@ TEST(KernelsShortConv, ReferenceByHand) {
 TEST(KernelsShortConv, ReferenceBackwardIsTheAdjoint) {
   // The map is linear in x and in the weight: <dy, conv(x, w)> = <dx, x> = <dweight, w>.
   const ShortConvShape s{2, 6, 3, 4, 0};
-  const Result r = run(short_conv_reference, short_conv_backward_reference, s, 0);
-  GuardedArray x(36, 0), weight(12, 0), bias(3, 0), dy(36, 0);
-  x.fill_normal(1);
-  weight.fill_normal(2);
-  bias.fill_normal(3);
-  dy.fill_normal(4);
+  const Written r = run(short_conv_reference, short_conv_backward_reference, s, 0);
+  GuardedArray x = drawn(36, 0, 1), weight = drawn(12, 0, 2), bias = drawn(3, 0, 3), dy = drawn(36, 0, 4);
   const auto inner = [](const std::vector<float>& a, const std::vector<float>& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
     return sum;
   };
-  const double linear = inner(dy.values(), r.y) - inner(r.dbias, bias.values());
-  EXPECT_NEAR(inner(r.dx, x.values()), linear, 1e-4);
-  EXPECT_NEAR(inner(r.dweight, weight.values()), linear, 1e-4);
+  const double linear = inner(dy.values(), r.arrays[0]) - inner(r.arrays[3], bias.values());
+  EXPECT_NEAR(inner(r.arrays[1], x.values()), linear, 1e-4);
+  EXPECT_NEAR(inner(r.arrays[2], weight.values()), linear, 1e-4);
 }
 
 KERNEL_TEST(KernelsShortConv, PlantedFaultsAreRejected) {

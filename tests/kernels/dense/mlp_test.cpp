@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/kernel_arrays.h"
-#include "kernels/targets.h"
+#include "kernels/harness.h"
 
 namespace mneme::kernels {
 namespace {
 
+using mneme::testing::drawn;
 using mneme::testing::GuardedArray;
+using mneme::testing::written;
+using mneme::testing::Written;
 
 // Worst seen on any target: 1.6e-6.
 constexpr double kTolerance = 3e-6;
@@ -17,17 +19,10 @@ struct Sizes {
   std::size_t T, D, H;
 };
 
-struct Result {
-  std::vector<std::vector<float>> outputs;
-  bool margins = true;
-};
-
-Result run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Sizes& s, std::size_t shift,
-           double deviation) {
+Written run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Sizes& s, std::size_t shift,
+            double deviation) {
   const auto array = [&](std::size_t count, std::uint64_t seed, double by = 1.0) {
-    GuardedArray values(count, shift);
-    values.fill_normal(seed, by);
-    return values;
+    return drawn(count, shift, seed, by);
   };
   GuardedArray x = array(s.T * s.D, 1), weight1 = array(s.H * s.D, 2, deviation), bias1 = array(s.H, 3),
                weight2 = array(s.D * s.H, 4), bias2 = array(s.D, 5), dy = array(s.T * s.D, 6);
@@ -38,12 +33,7 @@ Result run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Sizes
   const Mlp in{s.T, s.D, s.H, x.data(), weight1.data(), bias1.data(), weight2.data(), bias2.data()};
   forward(in, h.data(), y.data());
   backward(in, h.data(), dy.data(), {dx.data(), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});
-  Result result;
-  for (GuardedArray* written : {&h, &y, &dx, &dweight1, &dbias1, &dweight2, &dbias2}) {
-    result.outputs.push_back(written->values());
-    result.margins = result.margins && written->margins_intact();
-  }
-  return result;
+  return written({&h, &y, &dx, &dweight1, &dbias1, &dweight2, &dbias2});
 }
 
 // Relative to the largest value, or to 1: GELU is exact to 2e-7 of that, not of its own tail.
@@ -58,12 +48,12 @@ double difference(const std::vector<float>& ours, const std::vector<float>& refe
 }
 
 double error(const Sizes& s, std::size_t shift, double deviation) {
-  const Result ours = run(mlp, mlp_backward, s, shift, deviation);
-  const Result reference = run(mlp_reference, mlp_backward_reference, s, shift, deviation);
+  const Written ours = run(mlp, mlp_backward, s, shift, deviation);
+  const Written reference = run(mlp_reference, mlp_backward_reference, s, shift, deviation);
   if (!ours.margins) return INFINITY;
   double worst = 0;
-  for (std::size_t i = 0; i < ours.outputs.size(); ++i)
-    worst = std::max(worst, difference(ours.outputs[i], reference.outputs[i]));
+  for (std::size_t i = 0; i < ours.arrays.size(); ++i)
+    worst = std::max(worst, difference(ours.arrays[i], reference.arrays[i]));
   return worst;
 }
 

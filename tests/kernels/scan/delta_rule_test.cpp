@@ -4,8 +4,7 @@
 
 #include <functional>
 
-#include "kernels/gradient_cases.h"
-#include "kernels/targets.h"
+#include "kernels/harness.h"
 
 namespace mneme::kernels {
 namespace {

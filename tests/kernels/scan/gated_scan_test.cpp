@@ -8,12 +8,12 @@
 #include <ostream>
 #include <string>
 
-#include "kernels/kernel_arrays.h"
-#include "kernels/targets.h"
+#include "kernels/harness.h"
 
 namespace mneme::kernels {
 namespace {
 
+using mneme::testing::expect_slopes;
 using mneme::testing::GuardedArray;
 using mneme::testing::kPoison;
 using mneme::testing::relative_error;
@@ -216,16 +216,11 @@ TEST(KernelsGatedScan, ReferenceGradientsAreDerivatives) {
     Problem problem({1, 5, 2, 1, 3, 2, decay, 0, true});
     const Results gradients = problem.run(kReference);
     // Central differences of float32 outputs: 1e-2 steps leave about 1e-3 of error.
-    for (auto& [name, array] : problem.inputs())
-      for (std::size_t i = 0; i < array->size(); ++i) {
-        const float value = (*array)[i];
-        (*array)[i] = value + 1e-2F;
-        const double up = problem.loss(kReference);
-        (*array)[i] = value - 1e-2F;
-        const double down = problem.loss(kReference);
-        (*array)[i] = value;
-        EXPECT_NEAR(gradients.at(name)[i], (up - down) / 2e-2, 2e-3) << name << "[" << i << "]";
-      }
+    for (auto& [name, array] : problem.inputs()) {
+      SCOPED_TRACE(name);
+      expect_slopes(
+          *array, gradients.at(name), [&] { return problem.loss(kReference); }, 2e-3);
+    }
   }
 }
 

@@ -4,9 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/kernel_arrays.h"
+#include "kernels/harness.h"
 #include "kernels/simd/aligned_floats.h"
-#include "kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/row_sums_test.cpp"
@@ -55,18 +54,13 @@ HWY_EXPORT(for_row_simd);
 
 namespace {
 
+using mneme::testing::drawn;
 using mneme::testing::GuardedArray;
 using mneme::testing::kSizes;
 using mneme::testing::relative_error;
 
 // Worst seen: to be measured.
 constexpr double kTolerance = 1e-6;
-
-GuardedArray drawn(std::size_t size, std::size_t shift, std::uint64_t seed) {
-  GuardedArray array(size, shift);
-  array.fill_normal(seed);
-  return array;
-}
 
 KERNEL_TEST(KernelsRowSums, LaneIHasTheSumOfRowI) {
   const std::size_t lanes = HWY_DYNAMIC_DISPATCH(lanes_simd)();

@@ -93,30 +93,54 @@ struct Function {
 const std::vector<Function>& functions() {
   constexpr float kMost = std::numeric_limits<float>::max();
   static const std::vector<Function> list = {
-      {"decay_exp", [](auto... a) { HWY_DYNAMIC_DISPATCH(decay_exp_simd)
-                                    (a...); }, [](double x) { return std::exp(x); },
-       Measure::relative, -87.0F, 0.0F, 2e-7},
-      {"decay_exp, absolute", [](auto... a) { HWY_DYNAMIC_DISPATCH(decay_exp_simd)
-                                              (a...); },
+      {"decay_exp",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(decay_exp_simd)
+         (a...);
+       },
+       [](double x) { return std::exp(x); }, Measure::relative, -87.0F, 0.0F, 2e-7},
+      {"decay_exp, absolute",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(decay_exp_simd)
+         (a...);
+       },
        [](double x) { return std::exp(x); }, Measure::absolute, -kMost, 0.0F, 2e-7},
-      {"sigmoid", [](auto... a) { HWY_DYNAMIC_DISPATCH(sigmoid_simd)
-                                  (a...); },
+      {"sigmoid",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(sigmoid_simd)
+         (a...);
+       },
        [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, Measure::relative, -87.0F, kMost, 3e-7},
-      {"sigmoid, absolute", [](auto... a) { HWY_DYNAMIC_DISPATCH(sigmoid_simd)
-                                            (a...); },
+      {"sigmoid, absolute",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(sigmoid_simd)
+         (a...);
+       },
        [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, Measure::absolute, -kMost, kMost, 2e-7},
-      {"softplus", [](auto... a) { HWY_DYNAMIC_DISPATCH(softplus_simd)
-                                   (a...); },
+      {"softplus",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(softplus_simd)
+         (a...);
+       },
        [](double x) { return x > 50 ? x : std::log1p(std::exp(x)); }, Measure::relative, -87.0F, kMost, 5e-7},
-      {"normal distribution, absolute", [](auto... a) { HWY_DYNAMIC_DISPATCH(normal_distribution_simd)
-                                                        (a...); },
+      {"normal distribution, absolute",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(normal_distribution_simd)
+         (a...);
+       },
        distribution, Measure::absolute, -kMost, kMost, 3e-7},
-      {"normal density, absolute", [](auto... a) { HWY_DYNAMIC_DISPATCH(normal_density_simd)
-                                                   (a...); },
+      {"normal density, absolute",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(normal_density_simd)
+         (a...);
+       },
        [](double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * 3.14159265358979323846); }, Measure::absolute,
        -kMost, kMost, 2e-7},
-      {"gelu, absolute", [](auto... a) { HWY_DYNAMIC_DISPATCH(gelu_simd)
-                                         (a...); },
+      {"gelu, absolute",
+       [](auto... a) {
+         HWY_DYNAMIC_DISPATCH(gelu_simd)
+         (a...);
+       },
        [](double x) { return x * distribution(x); }, Measure::absolute, -10.0F, 10.0F, 1e-6},
   };
   return list;
