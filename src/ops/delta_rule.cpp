@@ -13,46 +13,58 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-kernels::DeltaRuleInputs inputs(const variable_list& t, bool normalise) {
-  const torch::Tensor &q = t[0], &k = t[1], &v = t[2];
-  const kernels::DeltaRuleShape shape{extent(q, 0), extent(q, 1), extent(k, 2),
-                                      extent(q, 2), extent(q, 3), extent(v, 4)};
-  const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(q.size(3))));
-  return {shape, floats(q), floats(k), floats(v), floats(t[3]), floats(t[4]), scale, normalise};
-}
+struct DeltaRuleTensors {
+  torch::Tensor q, k, v, beta, g;  // contiguous; g is undefined without decay
+  torch::Tensor errors, states;    // of the kernel, for its backward pass
+
+  static DeltaRuleTensors of(const variable_list& saved) {
+    return {saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
+  }
+  variable_list list() const { return {q, k, v, beta, g, errors, states}; }
+
+  kernels::DeltaRuleInput input(bool normalise) const {
+    const kernels::DeltaRuleShape shape{extent(q, 0), extent(q, 1), extent(k, 2),
+                                        extent(q, 2), extent(q, 3), extent(v, 4)};
+    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(q.size(3))));
+    return {shape, floats(q), floats(k), floats(v), floats(beta), floats(g), scale, normalise};
+  }
+  kernels::DeltaRuleSaved saved() const { return {floats(errors), floats(states)}; }
+};
 
 struct DeltaRule : Operation<DeltaRule> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const torch::Tensor& beta, const c10::optional<torch::Tensor>& g,
                                bool normalise, bool keep) {
-    variable_list saved = {q.contiguous(), k.contiguous(), v.contiguous(), beta.contiguous(),
-                           g ? g->contiguous() : torch::Tensor()};
-    const kernels::DeltaRuleInputs in = inputs(saved, normalise);
-    torch::Tensor o = torch::empty({q.size(0), q.size(1), q.size(2), v.size(4)}, q.options());
-    torch::Tensor errors, states;
+    DeltaRuleTensors t{q.contiguous(),
+                       k.contiguous(),
+                       v.contiguous(),
+                       beta.contiguous(),
+                       g ? g->contiguous() : torch::Tensor(),
+                       {},
+                       {}};
+    const kernels::DeltaRuleInput in = t.input(normalise);
+    torch::Tensor out = torch::empty({q.size(0), q.size(1), q.size(2), v.size(4)}, q.options());
     if (keep) {
-      errors = torch::empty({static_cast<std::int64_t>(in.shape.errors_size())}, q.options());
-      states = torch::empty({static_cast<std::int64_t>(in.shape.states_size())}, q.options());
+      t.errors = torch::empty({static_cast<std::int64_t>(in.shape.errors_size())}, q.options());
+      t.states = torch::empty({static_cast<std::int64_t>(in.shape.states_size())}, q.options());
     }
-    kernels::delta_rule_forward(in, {floats(o), floats(errors), floats(states)});
+    kernels::delta_rule(in, floats(out), t.saved());
     if (keep) {
-      saved.insert(saved.end(), {errors, states});
-      context->save_for_backward(saved);
+      context->save_for_backward(t.list());
       context->saved_data["normalise"] = normalise;
     }
-    return o;
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor dO = gradients[0].contiguous();
-    variable_list result;
-    for (int i = 0; i < 5; ++i) result.push_back(saved[i].defined() ? torch::empty_like(saved[i]) : torch::Tensor());
-    kernels::delta_rule_backward(
-        inputs(saved, context->saved_data["normalise"].toBool()), {floats(saved[5]), floats(saved[6])},
-        {floats(dO), floats(result[0]), floats(result[1]), floats(result[2]), floats(result[3]), floats(result[4])});
-    result.insert(result.end(), {torch::Tensor(), torch::Tensor()});
-    return result;
+    const auto t = DeltaRuleTensors::of(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    const torch::Tensor dq = torch::empty_like(t.q), dk = torch::empty_like(t.k), dv = torch::empty_like(t.v),
+                        dbeta = torch::empty_like(t.beta),
+                        dg = t.g.defined() ? torch::empty_like(t.g) : torch::Tensor();
+    kernels::delta_rule_backward(t.input(context->saved_data["normalise"].toBool()), t.saved(), floats(dout),
+                                 {floats(dq), floats(dk), floats(dv), floats(dbeta), floats(dg)});
+    return {dq, dk, dv, dbeta, dg, torch::Tensor(), torch::Tensor()};
   }
 };
 

@@ -11,36 +11,45 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-kernels::Rwkv5Inputs rwkv5_inputs(const variable_list& t) {
-  const auto size = [&](std::int64_t dimension) { return static_cast<std::size_t>(t[0].size(dimension)); };
-  return {{size(0), size(1), size(2), size(3)}, floats(t[0]), floats(t[1]), floats(t[2]), floats(t[3]), floats(t[4])};
-}
+struct Rwkv5Tensors {
+  torch::Tensor r, k, v, d, u;  // contiguous
+  torch::Tensor states;         // of the kernel, for its backward pass
+
+  static Rwkv5Tensors of(const variable_list& saved) {
+    return {saved[0], saved[1], saved[2], saved[3], saved[4], saved[5]};
+  }
+  variable_list list() const { return {r, k, v, d, u, states}; }
+
+  kernels::Rwkv5Input input() const {
+    return {{extent(r, 0), extent(r, 1), extent(r, 2), extent(r, 3)},
+            floats(r),
+            floats(k),
+            floats(v),
+            floats(d),
+            floats(u)};
+  }
+};
 
 struct Rwkv5Scan : Operation<Rwkv5Scan> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& r, const torch::Tensor& k,
                                const torch::Tensor& v, const torch::Tensor& d, const torch::Tensor& u, bool keep) {
-    variable_list saved = {r.contiguous(), k.contiguous(), v.contiguous(), d.contiguous(), u.contiguous()};
-    const kernels::Rwkv5Inputs in = rwkv5_inputs(saved);
-    torch::Tensor y = torch::empty_like(saved[0]), states;
-    if (keep) states = torch::empty({static_cast<std::int64_t>(in.shape.states_size())}, r.options());
-    kernels::rwkv5_forward(in, floats(y), floats(states));
-    if (keep) {
-      saved.push_back(states);
-      context->save_for_backward(saved);
-    }
-    return y;
+    Rwkv5Tensors t{r.contiguous(), k.contiguous(), v.contiguous(), d.contiguous(), u.contiguous(), {}};
+    const kernels::Rwkv5Input in = t.input();
+    torch::Tensor out = torch::empty_like(t.r);
+    if (keep) t.states = torch::empty({static_cast<std::int64_t>(in.shape.states_size())}, r.options());
+    kernels::rwkv5(in, floats(out), {floats(t.states)});
+    if (keep) context->save_for_backward(t.list());
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor dy = gradients[0].contiguous();
-    variable_list result;
-    for (int i = 0; i < 5; ++i) result.push_back(torch::empty_like(saved[i]));
-    kernels::rwkv5_backward(
-        rwkv5_inputs(saved), floats(saved[5]),
-        {floats(dy), floats(result[0]), floats(result[1]), floats(result[2]), floats(result[3]), floats(result[4])});
-    result.emplace_back();
-    return result;
+    const auto t = Rwkv5Tensors::of(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    const torch::Tensor dr = torch::empty_like(t.r), dk = torch::empty_like(t.k), dv = torch::empty_like(t.v),
+                        dd = torch::empty_like(t.d), du = torch::empty_like(t.u);
+    kernels::rwkv5_backward(t.input(), {floats(t.states)}, floats(dout),
+                            {floats(dr), floats(dk), floats(dv), floats(dd), floats(du)});
+    return {dr, dk, dv, dd, du, torch::Tensor()};
   }
 };
 

@@ -11,47 +11,52 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-kernels::Rwkv7Inputs rwkv7_inputs(const variable_list& t) {
-  const auto size = [&](std::int64_t dimension) { return static_cast<std::size_t>(t[0].size(dimension)); };
-  return {{size(0), size(1), size(2), size(3)},
-          floats(t[0]),
-          floats(t[1]),
-          floats(t[2]),
-          floats(t[3]),
-          floats(t[4]),
-          floats(t[5])};
-}
+struct Rwkv7Tensors {
+  torch::Tensor r, w, k, v, a, b;  // contiguous
+  torch::Tensor recalled, states;  // of the kernel, for its backward pass
+
+  static Rwkv7Tensors of(const variable_list& saved) {
+    return {saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], saved[6], saved[7]};
+  }
+  variable_list list() const { return {r, w, k, v, a, b, recalled, states}; }
+
+  kernels::Rwkv7Input input() const {
+    return {{extent(r, 0), extent(r, 1), extent(r, 2), extent(r, 3)},
+            floats(r),
+            floats(w),
+            floats(k),
+            floats(v),
+            floats(a),
+            floats(b)};
+  }
+  kernels::Rwkv7Saved saved() const { return {floats(recalled), floats(states)}; }
+};
 
 struct Rwkv7Scan : Operation<Rwkv7Scan> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& r, const torch::Tensor& w,
                                const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& a,
                                const torch::Tensor& b, bool keep) {
-    variable_list saved = {r.contiguous(), w.contiguous(), k.contiguous(),
-                           v.contiguous(), a.contiguous(), b.contiguous()};
-    const kernels::Rwkv7Inputs in = rwkv7_inputs(saved);
-    torch::Tensor o = torch::empty_like(saved[0]), recalled, states;
+    Rwkv7Tensors t{
+        r.contiguous(), w.contiguous(), k.contiguous(), v.contiguous(), a.contiguous(), b.contiguous(), {}, {}};
+    const kernels::Rwkv7Input in = t.input();
+    torch::Tensor out = torch::empty_like(t.r);
     if (keep) {
-      recalled = torch::empty_like(o);
-      states = torch::empty({static_cast<std::int64_t>(in.shape.states_size())}, r.options());
+      t.recalled = torch::empty_like(out);
+      t.states = torch::empty({static_cast<std::int64_t>(in.shape.states_size())}, r.options());
     }
-    kernels::rwkv7_forward(in, floats(o), floats(recalled), floats(states));
-    if (keep) {
-      saved.insert(saved.end(), {recalled, states});
-      context->save_for_backward(saved);
-    }
-    return o;
+    kernels::rwkv7(in, floats(out), t.saved());
+    if (keep) context->save_for_backward(t.list());
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor dO = gradients[0].contiguous();
-    variable_list result;
-    for (int i = 0; i < 6; ++i) result.push_back(torch::empty_like(saved[i]));
-    kernels::rwkv7_backward(rwkv7_inputs(saved), floats(saved[6]), floats(saved[7]),
-                            {floats(dO), floats(result[0]), floats(result[1]), floats(result[2]), floats(result[3]),
-                             floats(result[4]), floats(result[5])});
-    result.emplace_back();
-    return result;
+    const auto t = Rwkv7Tensors::of(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    const torch::Tensor dr = torch::empty_like(t.r), dw = torch::empty_like(t.w), dk = torch::empty_like(t.k),
+                        dv = torch::empty_like(t.v), da = torch::empty_like(t.a), db = torch::empty_like(t.b);
+    kernels::rwkv7_backward(t.input(), t.saved(), floats(dout),
+                            {floats(dr), floats(dw), floats(dk), floats(dv), floats(da), floats(db)});
+    return {dr, dw, dk, dv, da, db, torch::Tensor()};
   }
 };
 

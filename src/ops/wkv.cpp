@@ -3,6 +3,7 @@
 #include "kernels/scan/wkv.h"
 #include "ops/operation.h"
 #include "ops/path.h"
+#include "ops/tensors.h"
 
 namespace mneme::ops {
 namespace {
@@ -10,31 +11,37 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+struct WkvTensors {
+  torch::Tensor k, v, w, u;  // contiguous
+  torch::Tensor states;      // of the kernel, for its backward pass
+
+  static WkvTensors of(const variable_list& saved) { return {saved[0], saved[1], saved[2], saved[3], saved[4]}; }
+  variable_list list() const { return {k, v, w, u, states}; }
+
+  kernels::WkvInput input() const {
+    return {extent(k, 0), extent(k, 1), extent(k, 2), floats(k), floats(v), floats(w), floats(u)};
+  }
+};
+
 struct Wkv : Operation<Wkv> {
-  static torch::Tensor forward(AutogradContext* context, torch::Tensor k, torch::Tensor v, torch::Tensor w,
-                               torch::Tensor u, bool keep) {
-    k = k.contiguous(), v = v.contiguous(), w = w.contiguous(), u = u.contiguous();
-    const auto B = static_cast<std::size_t>(k.size(0)), L = static_cast<std::size_t>(k.size(1)),
-               C = static_cast<std::size_t>(k.size(2));
-    torch::Tensor y = torch::empty_like(k);
-    torch::Tensor states;
-    if (keep) states = torch::empty({static_cast<std::int64_t>(kernels::wkv_states_size(B, L, C))}, k.options());
-    kernels::wkv_forward({B, L, C, k.data_ptr<float>(), v.data_ptr<float>(), w.data_ptr<float>(), u.data_ptr<float>(),
-                          y.data_ptr<float>(), keep ? states.data_ptr<float>() : nullptr});
-    if (keep) context->save_for_backward({k, v, w, u, states});
-    return y;
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& k, const torch::Tensor& v,
+                               const torch::Tensor& w, const torch::Tensor& u, bool keep) {
+    WkvTensors t{k.contiguous(), v.contiguous(), w.contiguous(), u.contiguous(), {}};
+    const kernels::WkvInput in = t.input();
+    torch::Tensor out = torch::empty_like(t.k);
+    if (keep) t.states = torch::empty({static_cast<std::int64_t>(in.states_size())}, k.options());
+    kernels::wkv(in, floats(out), {floats(t.states)});
+    if (keep) context->save_for_backward(t.list());
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor &k = saved[0], &w = saved[2], dy = gradients[0].contiguous();
-    torch::Tensor dk = torch::empty_like(k), dv = torch::empty_like(k), dw = torch::empty_like(w),
-                  du = torch::empty_like(w);
-    kernels::wkv_backward({static_cast<std::size_t>(k.size(0)), static_cast<std::size_t>(k.size(1)),
-                           static_cast<std::size_t>(k.size(2)), k.data_ptr<float>(), saved[1].data_ptr<float>(),
-                           w.data_ptr<float>(), saved[3].data_ptr<float>(), saved[4].data_ptr<float>(),
-                           dy.data_ptr<float>(), dk.data_ptr<float>(), dv.data_ptr<float>(), dw.data_ptr<float>(),
-                           du.data_ptr<float>()});
+    const auto t = WkvTensors::of(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    const torch::Tensor dk = torch::empty_like(t.k), dv = torch::empty_like(t.v), dw = torch::empty_like(t.w),
+                        du = torch::empty_like(t.u);
+    kernels::wkv_backward(t.input(), {floats(t.states)}, floats(dout),
+                          {floats(dk), floats(dv), floats(dw), floats(du)});
     return {dk, dv, dw, du, torch::Tensor()};
   }
 };

@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Where the rows of one sequence and head stand.
 struct DeltaRows {
-  const DeltaRuleInputs& in;
+  const DeltaRuleInput& in;
   std::size_t b, h;
 
   std::size_t token(std::size_t t) const { return (b * in.shape.L + t) * in.shape.H + h; }
@@ -59,7 +59,7 @@ void delta_pull_back(const float* y, const float* dy, std::size_t size, bool nor
   });
 }
 
-void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& out) {
+void delta_rule_simd(const DeltaRuleInput& in, float* out, const DeltaRuleSaved& saved) {
   const auto& s = in.shape;
   const std::size_t lanes = hn::Lanes(DeltaFloats()), stride = whole_vectors(s.V, lanes),
                     Kp = whole_vectors(s.K, lanes);
@@ -80,11 +80,11 @@ void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& 
           if (read) delta_direction(in.q + rows.token(t) * s.K, s.K, in.normalise, in.scale, q);
           delta_sweep(DeltaAdvance{s.K, stride, S, rows.decay(t, j), k_before, step, k, q, Sk, Sq}, read,
                       in.g != nullptr && j == 0);
-          if (out.states != nullptr && j == 0 && t % s.chunk() == 0)
+          if (saved.states != nullptr && j == 0 && t % s.chunk() == 0)
             for (std::size_t i = 0; i < s.K; ++i)
-              std::memcpy(out.states + rows.state(t / s.chunk()) + i * s.V, S + i * stride, s.V * sizeof(float));
+              std::memcpy(saved.states + rows.state(t / s.chunk()) + i * s.V, S + i * stride, s.V * sizeof(float));
           const float* v = in.v + at * s.V;
-          float* errors = out.errors == nullptr ? nullptr : out.errors + at * s.V;
+          float* errors = saved.errors == nullptr ? nullptr : saved.errors + at * s.V;
           const float beta = in.beta[at];
           for_row(s.V, [=](auto d, std::size_t c) HWY_ATTR {
             const auto error = hn::Sub(hn::LoadU(d, v + c), hn::LoadU(d, Sk + c));
@@ -94,7 +94,7 @@ void delta_rule_forward_simd(const DeltaRuleInputs& in, const DeltaRuleOutputs& 
           // The update itself is left to the next visit: S^T q after it is S^T q before it + (k . q) step.
           if (read) {
             const float kq = row_dot(DeltaFloats(), k, q, s.K);
-            float* o = out.o + rows.token(t) * s.V;
+            float* o = out + rows.token(t) * s.V;
             for_row(s.V, [=](auto d, std::size_t c) HWY_ATTR {
               hn::StoreU(hn::MulAdd(hn::Set(d, kq), hn::LoadU(d, step + c), hn::LoadU(d, Sq + c)), d, o + c);
             });
@@ -115,7 +115,7 @@ struct DeltaChunk {
 // Rebuilds the chunk of `count` sub-steps that starts at token `start`.
 void delta_rebuild(const DeltaRows& rows, const DeltaRuleSaved& saved, std::size_t start, std::size_t count,
                    std::size_t Kp, std::size_t stride, const DeltaChunk& chunk) {
-  const DeltaRuleInputs& in = rows.in;
+  const DeltaRuleInput& in = rows.in;
   const auto& s = in.shape;
   const DeltaFloats d;
   const std::size_t lanes = hn::Lanes(d);
@@ -140,7 +140,8 @@ void delta_rebuild(const DeltaRows& rows, const DeltaRuleSaved& saved, std::size
   }
 }
 
-void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& saved, const DeltaRuleGradients& out) {
+void delta_rule_backward_simd(const DeltaRuleInput& in, const DeltaRuleSaved& saved, const float* dout,
+                              const DeltaRuleGradients& out) {
   const auto& s = in.shape;
   const DeltaFloats d;
   const std::size_t lanes = hn::Lanes(d), stride = whole_vectors(s.V, lanes), Kp = whole_vectors(s.K, lanes);
@@ -151,7 +152,7 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
                          scratch.take(most * stride)};
   float *dS = scratch.take(matrix), *dk_partial = scratch.take(Kp * lanes), *dq_partial = scratch.take(Kp * lanes);
   float *q = scratch.take(Kp), *dk = scratch.take(Kp), *dq = scratch.take(Kp);
-  float *dO = scratch.take(stride), *dstep = scratch.take(stride), *de = scratch.take(stride),
+  float *dout_row = scratch.take(stride), *dstep = scratch.take(stride), *de = scratch.take(stride),
         *dg = scratch.take(lanes);
 
   for (std::size_t b = 0; b < s.B; ++b)
@@ -169,15 +170,15 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
           float q_inverse = 1.0F;
           if (read) {
             q_inverse = delta_direction(in.q + rows.token(t) * s.K, s.K, in.normalise, in.scale, q);
-            std::memcpy(dO, out.dO + rows.token(t) * s.V, s.V * sizeof(float));
+            std::memcpy(dout_row, dout + rows.token(t) * s.V, s.V * sizeof(float));
           }
-          delta_sweep(DeltaRetreatStep{s.K, stride, dS, q, dO, k, step, dstep, dk_partial}, read, false);
+          delta_sweep(DeltaRetreatStep{s.K, stride, dS, q, dout_row, k, step, dstep, dk_partial}, read, false);
           out.dbeta[at] = row_dot(d, dstep, error, s.V);
           delta_direction(dstep, s.V, false, in.beta[at], de);
           std::memcpy(out.dv + at * s.V, de, s.V * sizeof(float));
 
           std::fill(dg, dg + lanes, 0.0F);
-          delta_sweep(DeltaRetreatError{s.K, stride, chunk.states + m * matrix, dS, rows.decay(t, j), k, de, dO,
+          delta_sweep(DeltaRetreatError{s.K, stride, chunk.states + m * matrix, dS, rows.decay(t, j), k, de, dout_row,
                                         dk_partial, dq_partial, dg},
                       read, decays);
           if (decays) out.dg[rows.token(t)] = hn::GetLane(hn::SumOfLanes(d, hn::LoadU(d, dg)));
@@ -185,7 +186,7 @@ void delta_rule_backward_simd(const DeltaRuleInputs& in, const DeltaRuleSaved& s
           if (read) {
             row_sums(d, dq_partial, s.K, dq);
             // The read-out saw the state after the update, and so k and the step.
-            const float through = row_dot(d, step, dO, s.V);
+            const float through = row_dot(d, step, dout_row, s.V);
             for_row(s.K, [=](auto one, std::size_t i) HWY_ATTR {
               hn::StoreU(hn::MulAdd(hn::Set(one, through), hn::LoadU(one, k + i), hn::LoadU(one, dq + i)), one, dq + i);
             });
@@ -204,18 +205,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mneme::kernels {
 
-HWY_EXPORT(delta_rule_forward_simd);
+HWY_EXPORT(delta_rule_simd);
 HWY_EXPORT(delta_rule_backward_simd);
 
-void delta_rule_forward(const DeltaRuleInputs& inputs, const DeltaRuleOutputs& outputs) {
-  if (use_reference()) return delta_rule_forward_reference(inputs, outputs);
-  HWY_DYNAMIC_DISPATCH(delta_rule_forward_simd)(inputs, outputs);
+void delta_rule(const DeltaRuleInput& in, float* out, const DeltaRuleSaved& saved) {
+  if (use_reference()) return delta_rule_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(delta_rule_simd)(in, out, saved);
 }
 
-void delta_rule_backward(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved,
+void delta_rule_backward(const DeltaRuleInput& in, const DeltaRuleSaved& saved, const float* dout,
                          const DeltaRuleGradients& gradients) {
-  if (use_reference()) return delta_rule_backward_reference(inputs, saved, gradients);
-  HWY_DYNAMIC_DISPATCH(delta_rule_backward_simd)(inputs, saved, gradients);
+  if (use_reference()) return delta_rule_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(delta_rule_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -23,7 +23,7 @@ struct DeltaRuleShape {
   std::size_t errors_size() const { return B * L * n * H * V; }
 };
 
-struct DeltaRuleInputs {
+struct DeltaRuleInput {
   DeltaRuleShape shape;
   const float *q, *k, *v, *beta;
   const float* g;  // nullptr: no decay
@@ -31,28 +31,24 @@ struct DeltaRuleInputs {
   bool normalise;
 };
 
-struct DeltaRuleOutputs {
-  float* o;
-  float *errors, *states;  // for the backward pass; both nullptr if there will be none
-};
-
+// Written by delta_rule for the backward pass; all nullptr if there will be none.
 struct DeltaRuleSaved {
-  const float *errors, *states;
+  float* errors = nullptr;  // shape.errors_size() floats
+  float* states = nullptr;  // shape.states_size() floats
 };
 
 struct DeltaRuleGradients {
-  const float* dO;
   float *dq, *dk, *dv, *dbeta;  // overwritten
   float* dg;                    // nullptr exactly if g is
 };
 
-void delta_rule_forward(const DeltaRuleInputs& inputs, const DeltaRuleOutputs& outputs);
-void delta_rule_backward(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved,
+// out is o above, dout its gradient.
+void delta_rule(const DeltaRuleInput& in, float* out, const DeltaRuleSaved& saved);
+void delta_rule_backward(const DeltaRuleInput& in, const DeltaRuleSaved& saved, const float* dout,
                          const DeltaRuleGradients& gradients);
 
-// Plain recurrences in double that keep every state; `errors` and `states` are neither written nor read.
-void delta_rule_forward_reference(const DeltaRuleInputs& inputs, const DeltaRuleOutputs& outputs);
-void delta_rule_backward_reference(const DeltaRuleInputs& inputs, const DeltaRuleSaved& saved,
+void delta_rule_reference(const DeltaRuleInput& in, float* out, const DeltaRuleSaved& saved);
+void delta_rule_backward_reference(const DeltaRuleInput& in, const DeltaRuleSaved& saved, const float* dout,
                                    const DeltaRuleGradients& gradients);
 
 }  // namespace mneme::kernels

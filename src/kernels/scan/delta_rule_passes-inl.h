@@ -60,11 +60,11 @@ struct DeltaAdvance {
   }
 };
 
-// dS += q dO^T if kRead;  dstep = dS^T k;  dk_partial[i] = lanes of dS_i * step (+ what other columns left).
+// dS += q dout^T if kRead;  dstep = dS^T k;  dk_partial[i] = lanes of dS_i * step (+ what other columns left).
 struct DeltaRetreatStep {
   std::size_t K, stride;
   float* dS;
-  const float *q, *dO, *k, *step;
+  const float *q, *dout, *k, *step;
   float *dstep, *dk_partial;
 
   template <int NV, bool kRead, bool kDecay>
@@ -74,7 +74,7 @@ struct DeltaRetreatStep {
     DeltaVector read[NV], added[NV], sum[NV];
 #pragma GCC unroll 4
     for (int n = 0; n < NV; ++n) {
-      if (kRead) read[n] = hn::LoadU(d, dO + c + static_cast<std::size_t>(n) * lanes);
+      if (kRead) read[n] = hn::LoadU(d, dout + c + static_cast<std::size_t>(n) * lanes);
       added[n] = hn::LoadU(d, step + c + static_cast<std::size_t>(n) * lanes);
       sum[n] = hn::Zero(d);
     }
@@ -99,14 +99,14 @@ struct DeltaRetreatStep {
   }
 };
 
-// dk_partial[i] -= S_i * de;  dq_partial[i] = S_i * dO if kRead;  dS -= k de^T;
+// dk_partial[i] -= S_i * de;  dq_partial[i] = S_i * dout if kRead;  dS -= k de^T;
 // with kDecay also dg_partial += dS * S and dS <- decay dS. S is the state before the sub-step.
 struct DeltaRetreatError {
   std::size_t K, stride;
   const float* S;
   float* dS;
   float decay;
-  const float *k, *de, *dO;
+  const float *k, *de, *dout;
   float *dk_partial, *dq_partial, *dg_partial;
 
   template <int NV, bool kRead, bool kDecay>
@@ -118,7 +118,7 @@ struct DeltaRetreatError {
     DeltaVector read[NV], error[NV];
 #pragma GCC unroll 4
     for (int n = 0; n < NV; ++n) {
-      if (kRead) read[n] = hn::LoadU(d, dO + c + static_cast<std::size_t>(n) * lanes);
+      if (kRead) read[n] = hn::LoadU(d, dout + c + static_cast<std::size_t>(n) * lanes);
       error[n] = hn::LoadU(d, de + c + static_cast<std::size_t>(n) * lanes);
     }
     for (std::size_t i = 0; i < K; ++i) {

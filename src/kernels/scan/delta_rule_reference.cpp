@@ -32,7 +32,7 @@ struct Direction {
 
 // One sequence and head, with the state before every sub-step (after its decay) and its error.
 struct History {
-  const DeltaRuleInputs& in;
+  const DeltaRuleInput& in;
   std::size_t b, h;
   Vector S;                    // [K, V] after the last token
   std::vector<Vector> before;  // [L * n][K * V]
@@ -49,7 +49,7 @@ struct History {
   }
   Direction query(std::size_t t) const { return {in.q + token(t) * in.shape.K, in.shape.K, in.normalise}; }
 
-  History(const DeltaRuleInputs& inputs, std::size_t sequence, std::size_t head)
+  History(const DeltaRuleInput& inputs, std::size_t sequence, std::size_t head)
       : in(inputs), b(sequence), h(head), S(inputs.shape.K * inputs.shape.V) {
     const auto& s = in.shape;
     for (std::size_t t = 0; t < s.L; ++t) {
@@ -71,18 +71,18 @@ struct History {
   }
 };
 
-void backward_of(const History& history, const DeltaRuleGradients& out) {
-  const DeltaRuleInputs& in = history.in;
+void backward_of(const History& history, const float* dout, const DeltaRuleGradients& out) {
+  const DeltaRuleInput& in = history.in;
   const auto& s = in.shape;
   Vector dS(s.K * s.V);
   for (std::size_t t = s.L; t-- > 0;) {
-    const float* dO = out.dO + history.token(t) * s.V;
+    const float* dout_row = dout + history.token(t) * s.V;
     const Direction q = history.query(t);
     Vector dq(s.K);
     for (std::size_t i = 0; i < s.K; ++i)
       for (std::size_t c = 0; c < s.V; ++c) {
-        dq[i] += in.scale * history.after[t][i * s.V + c] * dO[c];
-        dS[i * s.V + c] += in.scale * q.value[i] * dO[c];
+        dq[i] += in.scale * history.after[t][i * s.V + c] * dout_row[c];
+        dS[i * s.V + c] += in.scale * q.value[i] * dout_row[c];
       }
     q.pull_back(dq, out.dq + history.token(t) * s.K);
     for (std::size_t j = s.n; j-- > 0;) {
@@ -118,7 +118,7 @@ void backward_of(const History& history, const DeltaRuleGradients& out) {
 
 }  // namespace
 
-void delta_rule_forward_reference(const DeltaRuleInputs& in, const DeltaRuleOutputs& out) {
+void delta_rule_reference(const DeltaRuleInput& in, float* out, const DeltaRuleSaved&) {
   const auto& s = in.shape;
   for (std::size_t b = 0; b < s.B; ++b)
     for (std::size_t h = 0; h < s.H; ++h) {
@@ -128,15 +128,16 @@ void delta_rule_forward_reference(const DeltaRuleInputs& in, const DeltaRuleOutp
         for (std::size_t c = 0; c < s.V; ++c) {
           double o = 0;
           for (std::size_t i = 0; i < s.K; ++i) o += history.after[t][i * s.V + c] * q.value[i];
-          out.o[history.token(t) * s.V + c] = static_cast<float>(in.scale * o);
+          out[history.token(t) * s.V + c] = static_cast<float>(in.scale * o);
         }
       }
     }
 }
 
-void delta_rule_backward_reference(const DeltaRuleInputs& in, const DeltaRuleSaved&, const DeltaRuleGradients& out) {
+void delta_rule_backward_reference(const DeltaRuleInput& in, const DeltaRuleSaved&, const float* dout,
+                                   const DeltaRuleGradients& out) {
   for (std::size_t b = 0; b < in.shape.B; ++b)
-    for (std::size_t h = 0; h < in.shape.H; ++h) backward_of(History(in, b, h), out);
+    for (std::size_t h = 0; h < in.shape.H; ++h) backward_of(History(in, b, h), dout, out);
 }
 
 }  // namespace mneme::kernels

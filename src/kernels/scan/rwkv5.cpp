@@ -129,7 +129,8 @@ void rwkv5_copy(const float* from, std::size_t from_stride, float* to, std::size
   for (std::size_t i = 0; i < N; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, N * sizeof(float));
 }
 
-void rwkv5_forward_simd(const Rwkv5Inputs& in, float* y, float* states) {
+void rwkv5_simd(const Rwkv5Input& in, float* out, const Rwkv5Saved& saved) {
+  float* states = saved.states;
   const auto& s = in.shape;
   const std::size_t stride = whole_vectors(s.N, hn::Lanes(Rwkv5Floats()));
   AlignedFloats scratch(3 * kMaxLanes + s.N * stride + 2 * stride);
@@ -144,12 +145,13 @@ void rwkv5_forward_simd(const Rwkv5Inputs& in, float* y, float* states) {
         std::memcpy(v, in.v + at, s.N * sizeof(float));
         rwkv5_sweep(Rwkv5Advance{s.N, stride, S, in.d + h * s.N, in.r + at, in.k + at, v, read});
         rwkv5_add(v, rwkv5_bonus(in.r + at, in.u + h * s.N, in.k + at, s.N), s.N, read);
-        std::memcpy(y + at, read, s.N * sizeof(float));
+        std::memcpy(out + at, read, s.N * sizeof(float));
       }
     }
 }
 
-void rwkv5_backward_simd(const Rwkv5Inputs& in, const float* states, const Rwkv5Gradients& out) {
+void rwkv5_backward_simd(const Rwkv5Input& in, const Rwkv5Saved& saved, const float* dout, const Rwkv5Gradients& out) {
+  const float* states = saved.states;
   const auto& s = in.shape;
   const Rwkv5Floats f;
   const std::size_t lanes = hn::Lanes(f), stride = whole_vectors(s.N, lanes), matrix = s.N * stride;
@@ -180,7 +182,7 @@ void rwkv5_backward_simd(const Rwkv5Inputs& in, const float* states, const Rwkv5
           const std::size_t at = ((b * s.L + t) * s.H + h) * s.N;
           const float *r = in.r + at, *k = in.k + at;
           std::memcpy(v, in.v + at, s.N * sizeof(float));
-          std::memcpy(dy, out.dy + at, s.N * sizeof(float));
+          std::memcpy(dy, dout + at, s.N * sizeof(float));
           rwkv5_sweep(Rwkv5Retreat{s.N, stride, past + (t - start) * matrix, dS, d, r, k, v, dy, dr_partial, dk_partial,
                                    dd_partial, dv});
           row_sums(f, dr_partial, s.N, dr);
@@ -211,17 +213,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mneme::kernels {
 
-HWY_EXPORT(rwkv5_forward_simd);
+HWY_EXPORT(rwkv5_simd);
 HWY_EXPORT(rwkv5_backward_simd);
 
-void rwkv5_forward(const Rwkv5Inputs& inputs, float* y, float* states) {
-  if (use_reference()) return rwkv5_forward_reference(inputs, y, states);
-  HWY_DYNAMIC_DISPATCH(rwkv5_forward_simd)(inputs, y, states);
+void rwkv5(const Rwkv5Input& in, float* out, const Rwkv5Saved& saved) {
+  if (use_reference()) return rwkv5_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(rwkv5_simd)(in, out, saved);
 }
 
-void rwkv5_backward(const Rwkv5Inputs& inputs, const float* states, const Rwkv5Gradients& gradients) {
-  if (use_reference()) return rwkv5_backward_reference(inputs, states, gradients);
-  HWY_DYNAMIC_DISPATCH(rwkv5_backward_simd)(inputs, states, gradients);
+void rwkv5_backward(const Rwkv5Input& in, const Rwkv5Saved& saved, const float* dout, const Rwkv5Gradients& gradients) {
+  if (use_reference()) return rwkv5_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(rwkv5_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -20,22 +20,26 @@ struct Rwkv5Shape {
   std::size_t states_size() const { return B * H * chunks() * N * N; }
 };
 
-struct Rwkv5Inputs {
+struct Rwkv5Input {
   Rwkv5Shape shape;
   const float *r, *k, *v, *d, *u;
 };
 
+// Written by rwkv5 for the backward pass.
+struct Rwkv5Saved {
+  float* states = nullptr;  // shape.states_size() floats; nullptr if there will be no backward pass
+};
+
 struct Rwkv5Gradients {
-  const float* dy;
   float *dr, *dk, *dv, *dd, *du;  // overwritten
 };
 
-// `states` is filled for the backward pass; nullptr if there will be none.
-void rwkv5_forward(const Rwkv5Inputs& inputs, float* y, float* states);
-void rwkv5_backward(const Rwkv5Inputs& inputs, const float* states, const Rwkv5Gradients& gradients);
+// out is y above, dout its gradient.
+void rwkv5(const Rwkv5Input& in, float* out, const Rwkv5Saved& saved);
+void rwkv5_backward(const Rwkv5Input& in, const Rwkv5Saved& saved, const float* dout, const Rwkv5Gradients& gradients);
 
-// Plain recurrences in double that keep every state; `states` is neither written nor read.
-void rwkv5_forward_reference(const Rwkv5Inputs& inputs, float* y, float* states);
-void rwkv5_backward_reference(const Rwkv5Inputs& inputs, const float* states, const Rwkv5Gradients& gradients);
+void rwkv5_reference(const Rwkv5Input& in, float* out, const Rwkv5Saved& saved);
+void rwkv5_backward_reference(const Rwkv5Input& in, const Rwkv5Saved& saved, const float* dout,
+                              const Rwkv5Gradients& gradients);
 
 }  // namespace mneme::kernels

@@ -8,7 +8,7 @@ namespace {
 using Matrix = std::vector<double>;  // [N, N]
 
 // The state before every token of one sequence and head.
-std::vector<Matrix> states_of(const Rwkv5Inputs& in, std::size_t b, std::size_t h) {
+std::vector<Matrix> states_of(const Rwkv5Input& in, std::size_t b, std::size_t h) {
   const auto& s = in.shape;
   std::vector<Matrix> states = {Matrix(s.N * s.N)};
   for (std::size_t t = 0; t + 1 < s.L; ++t) {
@@ -25,7 +25,7 @@ std::vector<Matrix> states_of(const Rwkv5Inputs& in, std::size_t b, std::size_t 
 
 }  // namespace
 
-void rwkv5_forward_reference(const Rwkv5Inputs& in, float* y, float*) {
+void rwkv5_reference(const Rwkv5Input& in, float* out, const Rwkv5Saved&) {
   const auto& s = in.shape;
   for (std::size_t b = 0; b < s.B; ++b)
     for (std::size_t h = 0; h < s.H; ++h) {
@@ -37,13 +37,13 @@ void rwkv5_forward_reference(const Rwkv5Inputs& in, float* y, float*) {
           for (std::size_t i = 0; i < s.N; ++i)
             sum += in.r[at + i] *
                    (states[t][i * s.N + c] + static_cast<double>(in.u[h * s.N + i]) * in.k[at + i] * in.v[at + c]);
-          y[at + c] = static_cast<float>(sum);
+          out[at + c] = static_cast<float>(sum);
         }
       }
     }
 }
 
-void rwkv5_backward_reference(const Rwkv5Inputs& in, const float*, const Rwkv5Gradients& out) {
+void rwkv5_backward_reference(const Rwkv5Input& in, const Rwkv5Saved&, const float* dout, const Rwkv5Gradients& out) {
   const auto& s = in.shape;
   for (std::size_t h = 0; h < s.H; ++h) {
     std::vector<double> dd(s.N), du(s.N);
@@ -56,7 +56,7 @@ void rwkv5_backward_reference(const Rwkv5Inputs& in, const float*, const Rwkv5Gr
         for (std::size_t i = 0; i < s.N; ++i)
           for (std::size_t c = 0; c < s.N; ++c) {
             const double S = states[t][i * s.N + c], r = in.r[at + i], k = in.k[at + i], v = in.v[at + c];
-            const double u = in.u[h * s.N + i], d = in.d[h * s.N + i], dy = out.dy[at + c];
+            const double u = in.u[h * s.N + i], d = in.d[h * s.N + i], dy = dout[at + c];
             double& g = dS[i * s.N + c];
             dr[i] += (S + u * k * v) * dy;
             du[i] += r * k * v * dy;

@@ -39,7 +39,8 @@ void rwkv7_copy(const float* from, std::size_t from_stride, float* to, std::size
   for (std::size_t i = 0; i < N; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, N * sizeof(float));
 }
 
-void rwkv7_forward_simd(const Rwkv7Inputs& in, float* out, float* recalled, float* states) {
+void rwkv7_simd(const Rwkv7Input& in, float* out, const Rwkv7Saved& saved) {
+  const auto [recalled, states] = saved;
   const auto& s = in.shape;
   const std::size_t stride = whole_vectors(s.N, hn::Lanes(Rwkv7Floats())), row = s.N * sizeof(float);
   AlignedFloats scratch(7 * kMaxLanes + s.N * stride + 6 * stride);
@@ -65,7 +66,8 @@ void rwkv7_forward_simd(const Rwkv7Inputs& in, float* out, float* recalled, floa
     }
 }
 
-void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const float* states, const Rwkv7Gradients& out) {
+void rwkv7_backward_simd(const Rwkv7Input& in, const Rwkv7Saved& saved, const float* dout, const Rwkv7Gradients& out) {
+  const float *recalled = saved.recalled, *states = saved.states;
   const auto& s = in.shape;
   const Rwkv7Floats f;
   const std::size_t lanes = hn::Lanes(f), stride = whole_vectors(s.N, lanes), matrix = s.N * stride;
@@ -74,7 +76,8 @@ void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const flo
   float *past = scratch.take((s.kChunk + 1) * matrix), *dS = scratch.take(matrix);
   float* partial[5];  // lanes of dr, dk, db, ddecay, da
   for (float*& piece : partial) piece = scratch.take(stride * lanes);
-  float *decay = scratch.take(stride), *p = scratch.take(stride), *v = scratch.take(stride), *dO = scratch.take(stride);
+  float *decay = scratch.take(stride), *p = scratch.take(stride), *v = scratch.take(stride),
+        *dout_row = scratch.take(stride);
   float *dv = scratch.take(stride), *dp = scratch.take(stride), *sums = scratch.take(stride),
         *unused = scratch.take(stride);
   const float* nothing = scratch.take(stride);
@@ -103,10 +106,10 @@ void rwkv7_backward_simd(const Rwkv7Inputs& in, const float* recalled, const flo
           const float* S = past + (t - start) * matrix;
           std::memcpy(v, in.v + at, row);
           std::memcpy(p, recalled + at, row);
-          std::memcpy(dO, out.dO + at, row);
+          std::memcpy(dout_row, dout + at, row);
           rwkv7_decay(in.w + at, s.N, decay);
-          rwkv7_sweep(Rwkv7RetreatUpdate{s.N, stride, S, S + matrix, dS, in.r + at, in.k + at, in.b + at, dO, v, p, dv,
-                                         dp, partial[0], partial[1], partial[2], partial[3]});
+          rwkv7_sweep(Rwkv7RetreatUpdate{s.N, stride, S, S + matrix, dS, in.r + at, in.k + at, in.b + at, dout_row, v,
+                                         p, dv, dp, partial[0], partial[1], partial[2], partial[3]});
           rwkv7_sweep(Rwkv7RetreatRecall{s.N, stride, S, dS, decay, in.a + at, dp, partial[4]});
           finish(partial[0], out.dr + at);
           finish(partial[1], out.dk + at);
@@ -130,18 +133,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mneme::kernels {
 
-HWY_EXPORT(rwkv7_forward_simd);
+HWY_EXPORT(rwkv7_simd);
 HWY_EXPORT(rwkv7_backward_simd);
 
-void rwkv7_forward(const Rwkv7Inputs& inputs, float* o, float* recalled, float* states) {
-  if (use_reference()) return rwkv7_forward_reference(inputs, o, recalled, states);
-  HWY_DYNAMIC_DISPATCH(rwkv7_forward_simd)(inputs, o, recalled, states);
+void rwkv7(const Rwkv7Input& in, float* out, const Rwkv7Saved& saved) {
+  if (use_reference()) return rwkv7_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(rwkv7_simd)(in, out, saved);
 }
 
-void rwkv7_backward(const Rwkv7Inputs& inputs, const float* recalled, const float* states,
-                    const Rwkv7Gradients& gradients) {
-  if (use_reference()) return rwkv7_backward_reference(inputs, recalled, states, gradients);
-  HWY_DYNAMIC_DISPATCH(rwkv7_backward_simd)(inputs, recalled, states, gradients);
+void rwkv7_backward(const Rwkv7Input& in, const Rwkv7Saved& saved, const float* dout, const Rwkv7Gradients& gradients) {
+  if (use_reference()) return rwkv7_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(rwkv7_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -20,24 +20,27 @@ struct Rwkv7Shape {
   std::size_t states_size() const { return B * H * chunks() * N * N; }
 };
 
-struct Rwkv7Inputs {
+struct Rwkv7Input {
   Rwkv7Shape shape;
   const float *r, *w, *k, *v, *a, *b;
 };
 
+// Written by rwkv7 for the backward pass; all nullptr if there will be none.
+struct Rwkv7Saved {
+  float* recalled = nullptr;  // [B, L, H, N]: what a token found in the state at its a
+  float* states = nullptr;    // shape.states_size() floats
+};
+
 struct Rwkv7Gradients {
-  const float* dO;
   float *dr, *dw, *dk, *dv, *da, *db;  // overwritten
 };
 
-// `recalled` [B, L, H, N] (the p) and `states` are filled for the backward pass; both nullptr if there will be none.
-void rwkv7_forward(const Rwkv7Inputs& inputs, float* o, float* recalled, float* states);
-void rwkv7_backward(const Rwkv7Inputs& inputs, const float* recalled, const float* states,
-                    const Rwkv7Gradients& gradients);
+// out is o above, dout its gradient.
+void rwkv7(const Rwkv7Input& in, float* out, const Rwkv7Saved& saved);
+void rwkv7_backward(const Rwkv7Input& in, const Rwkv7Saved& saved, const float* dout, const Rwkv7Gradients& gradients);
 
-// Plain recurrences in double that keep every state; `recalled` and `states` are neither written nor read.
-void rwkv7_forward_reference(const Rwkv7Inputs& inputs, float* o, float* recalled, float* states);
-void rwkv7_backward_reference(const Rwkv7Inputs& inputs, const float* recalled, const float* states,
+void rwkv7_reference(const Rwkv7Input& in, float* out, const Rwkv7Saved& saved);
+void rwkv7_backward_reference(const Rwkv7Input& in, const Rwkv7Saved& saved, const float* dout,
                               const Rwkv7Gradients& gradients);
 
 }  // namespace mneme::kernels

@@ -60,13 +60,13 @@ struct Rwkv7Advance {
   }
 };
 
-// dS += r dO^T;  dv = dS^T k;  dp = -dS^T b;  and per row the lanes of
-// dr = after * dO, dk = dS * v, db = -dS * p, ddecay = dS * before.
+// dS += r dout^T;  dv = dS^T k;  dp = -dS^T b;  and per row the lanes of
+// dr = after * dout, dk = dS * v, db = -dS * p, ddecay = dS * before.
 struct Rwkv7RetreatUpdate {
   std::size_t N, stride;
   const float *before, *after;
   float* dS;
-  const float *r, *k, *b, *dO, *v, *p;
+  const float *r, *k, *b, *dout, *v, *p;
   float *dv, *dp, *dr, *dk, *db, *ddecay;
 
   template <int NV>
@@ -76,7 +76,7 @@ struct Rwkv7RetreatUpdate {
     Rwkv7Vector out[NV], value[NV], past[NV], sum_v[NV], sum_p[NV];
 #pragma GCC unroll 4
     for (std::size_t n = 0; n < NV; ++n) {
-      out[n] = hn::LoadU(f, dO + c + n * lanes);
+      out[n] = hn::LoadU(f, dout + c + n * lanes);
       value[n] = hn::LoadU(f, v + c + n * lanes);
       past[n] = hn::LoadU(f, p + c + n * lanes);
       sum_v[n] = sum_p[n] = hn::Zero(f);

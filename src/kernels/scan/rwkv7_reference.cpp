@@ -12,7 +12,7 @@ struct History {
   std::vector<Vector> states;    // [L + 1][N * N]: before every token, and after the last
   std::vector<Vector> recalled;  // [L][N]
 
-  History(const Rwkv7Inputs& in, std::size_t sequence, std::size_t head) {
+  History(const Rwkv7Input& in, std::size_t sequence, std::size_t head) {
     const auto& s = in.shape;
     states.emplace_back(s.N * s.N);
     for (std::size_t t = 0; t < s.L; ++t) {
@@ -36,7 +36,7 @@ void store(const Vector& from, float* to) {
 
 }  // namespace
 
-void rwkv7_forward_reference(const Rwkv7Inputs& in, float* o, float*, float*) {
+void rwkv7_reference(const Rwkv7Input& in, float* out, const Rwkv7Saved&) {
   const auto& s = in.shape;
   for (std::size_t b = 0; b < s.B; ++b)
     for (std::size_t h = 0; h < s.H; ++h) {
@@ -46,12 +46,12 @@ void rwkv7_forward_reference(const Rwkv7Inputs& in, float* o, float*, float*) {
         Vector sum(s.N);
         for (std::size_t i = 0; i < s.N; ++i)
           for (std::size_t c = 0; c < s.N; ++c) sum[c] += history.states[t + 1][i * s.N + c] * in.r[at + i];
-        store(sum, o + at);
+        store(sum, out + at);
       }
     }
 }
 
-void rwkv7_backward_reference(const Rwkv7Inputs& in, const float*, const float*, const Rwkv7Gradients& out) {
+void rwkv7_backward_reference(const Rwkv7Input& in, const Rwkv7Saved&, const float* dout, const Rwkv7Gradients& out) {
   const auto& s = in.shape;
   for (std::size_t sequence = 0; sequence < s.B; ++sequence)
     for (std::size_t h = 0; h < s.H; ++h) {
@@ -64,9 +64,9 @@ void rwkv7_backward_reference(const Rwkv7Inputs& in, const float*, const float*,
         for (std::size_t i = 0; i < s.N; ++i)
           for (std::size_t c = 0; c < s.N; ++c) {
             double& g = dS[i * s.N + c];
-            const double dO = out.dO[at + c], decay = std::exp(static_cast<double>(in.w[at + i]));
-            dr[i] += after[i * s.N + c] * dO;
-            g += in.r[at + i] * dO;
+            const double g_out = dout[at + c], decay = std::exp(static_cast<double>(in.w[at + i]));
+            dr[i] += after[i * s.N + c] * g_out;
+            g += in.r[at + i] * g_out;
             dw[i] += g * decay * before[i * s.N + c];
             db[i] -= g * p[c];
             dp[c] -= g * in.b[at + i];

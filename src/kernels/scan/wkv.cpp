@@ -1,7 +1,6 @@
 #include "kernels/scan/wkv.h"
 
-#include <vector>
-
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -59,19 +58,18 @@ struct WkvPast {
 
 // Lanes(d) channels from c on; one lane wide for the last few.
 template <class D>
-void wkv_forward_channels(D d, const WkvForward& a, std::size_t c) {
-  const std::size_t chunks = (a.L + kWkvChunk - 1) / kWkvChunk;
+void wkv_channels(D d, const WkvInput& a, float* out, float* states, std::size_t c) {
   const auto w = hn::LoadU(d, a.w + c), u = hn::LoadU(d, a.u + c);
   for (std::size_t b = 0; b < a.B; ++b) {
     WkvPast<D> state(d);
     for (std::size_t t = 0; t < a.L; ++t) {
       const std::size_t at = (b * a.L + t) * a.C + c;
-      if (a.states != nullptr && t % kWkvChunk == 0)
-        state.store(d, a.states + (b * chunks + t / kWkvChunk) * 3 * a.C + c, a.C);
+      if (states != nullptr && t % kWkvChunk == 0)
+        state.store(d, states + (b * a.chunks() + t / kWkvChunk) * 3 * a.C + c, a.C);
       const auto k = hn::LoadU(d, a.k + at), v = hn::LoadU(d, a.v + at);
       hn::Vec<D> past, now;
       wkv_relative(d, state.o, hn::Add(u, k), past, now);
-      hn::StoreU(hn::Div(hn::MulAdd(past, state.p, hn::Mul(now, v)), hn::MulAdd(past, state.q, now)), d, a.y + at);
+      hn::StoreU(hn::Div(hn::MulAdd(past, state.p, hn::Mul(now, v)), hn::MulAdd(past, state.q, now)), d, out + at);
       state.advance(d, k, v, w);
     }
   }
@@ -80,9 +78,10 @@ void wkv_forward_channels(D d, const WkvForward& a, std::size_t c) {
 // The gradients of numerator and denominator are carried back as P e^O and Q e^O. Every exponent that is
 // formed with them is at most 0, because O <= -(the exponent of any later denominator).
 template <class D>
-void wkv_backward_channels(D d, const WkvBackward& a, std::size_t c, float* scratch) {
+void wkv_backward_channels(D d, const WkvInput& a, const float* states, const float* dout, const WkvGradients& to,
+                           std::size_t c, float* scratch) {
   using V = hn::Vec<D>;
-  const std::size_t lanes = hn::Lanes(d), chunks = (a.L + kWkvChunk - 1) / kWkvChunk;
+  const std::size_t lanes = hn::Lanes(d), chunks = a.chunks();
   const V w = hn::LoadU(d, a.w + c), u = hn::LoadU(d, a.u + c);
   V dw = hn::Zero(d), du = hn::Zero(d);
   for (std::size_t b = 0; b < a.B; ++b) {
@@ -90,7 +89,7 @@ void wkv_backward_channels(D d, const WkvBackward& a, std::size_t c, float* scra
     for (std::size_t chunk = chunks; chunk-- > 0;) {
       const std::size_t start = chunk * kWkvChunk, stop = start + kWkvChunk < a.L ? start + kWkvChunk : a.L;
       WkvPast<D> state(d);
-      state.load(d, a.states + (b * chunks + chunk) * 3 * a.C + c, a.C);
+      state.load(d, states + (b * chunks + chunk) * 3 * a.C + c, a.C);
       for (std::size_t t = start; t < stop; ++t) {
         const std::size_t at = (b * a.L + t) * a.C + c;
         state.store(d, scratch + (t - start) * 3 * lanes, lanes);
@@ -104,13 +103,13 @@ void wkv_backward_channels(D d, const WkvBackward& a, std::size_t c, float* scra
         wkv_relative(d, state.o, newest, past, now);
         const V inverse = hn::Div(hn::Set(d, 1.0F), hn::MulAdd(past, state.q, now));
         const V y = hn::Mul(hn::MulAdd(past, state.p, hn::Mul(now, v)), inverse);
-        const V dnumerator = hn::Mul(hn::LoadU(d, a.dy + at), inverse);  // times e^-max(o, u + k)
+        const V dnumerator = hn::Mul(hn::LoadU(d, dout + at), inverse);  // times e^-max(o, u + k)
 
         const V from_output = hn::Mul(now, dnumerator), through_k = hn::Exp(d, hn::Add(k, O));
         const V dnewest = hn::Mul(from_output, hn::Sub(v, y));
         du = hn::Add(du, dnewest);
-        hn::StoreU(hn::MulAdd(through_k, hn::MulAdd(v, P, Q), dnewest), d, a.dk + at);
-        hn::StoreU(hn::MulAdd(through_k, P, from_output), d, a.dv + at);
+        hn::StoreU(hn::MulAdd(through_k, hn::MulAdd(v, P, Q), dnewest), d, to.dk + at);
+        hn::StoreU(hn::MulAdd(through_k, P, from_output), d, to.dv + at);
         const V decayed = hn::Add(O, w);
         const V through_decay = hn::Exp(d, hn::Add(state.o, decayed));
         dw = hn::MulAdd(through_decay, hn::MulAdd(state.p, P, hn::Mul(state.q, Q)), dw);
@@ -123,25 +122,26 @@ void wkv_backward_channels(D d, const WkvBackward& a, std::size_t c, float* scra
       }
     }
   }
-  hn::StoreU(dw, d, a.dw + c);
-  hn::StoreU(du, d, a.du + c);
+  hn::StoreU(dw, d, to.dw + c);
+  hn::StoreU(du, d, to.du + c);
 }
 
-void wkv_forward_simd(const WkvForward& a) {
+void wkv_simd(const WkvInput& in, float* out, const WkvSaved& saved) {
   const hn::ScalableTag<float> wide;
   const hn::CappedTag<float, 1> one;
   std::size_t c = 0;
-  for (; c + hn::Lanes(wide) <= a.C; c += hn::Lanes(wide)) wkv_forward_channels(wide, a, c);
-  for (; c < a.C; ++c) wkv_forward_channels(one, a, c);
+  for (; c + hn::Lanes(wide) <= in.C; c += hn::Lanes(wide)) wkv_channels(wide, in, out, saved.states, c);
+  for (; c < in.C; ++c) wkv_channels(one, in, out, saved.states, c);
 }
 
-void wkv_backward_simd(const WkvBackward& a) {
+void wkv_backward_simd(const WkvInput& in, const WkvSaved& saved, const float* dout, const WkvGradients& gradients) {
   const hn::ScalableTag<float> wide;
   const hn::CappedTag<float, 1> one;
-  std::vector<float> scratch(kWkvChunk * 3 * hn::Lanes(wide));
+  const AlignedFloats scratch(kWkvChunk * 3 * hn::Lanes(wide), kUnset);
   std::size_t c = 0;
-  for (; c + hn::Lanes(wide) <= a.C; c += hn::Lanes(wide)) wkv_backward_channels(wide, a, c, scratch.data());
-  for (; c < a.C; ++c) wkv_backward_channels(one, a, c, scratch.data());
+  for (; c + hn::Lanes(wide) <= in.C; c += hn::Lanes(wide))
+    wkv_backward_channels(wide, in, saved.states, dout, gradients, c, scratch);
+  for (; c < in.C; ++c) wkv_backward_channels(one, in, saved.states, dout, gradients, c, scratch);
 }
 
 }  // namespace
@@ -151,21 +151,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mneme::kernels {
 
-HWY_EXPORT(wkv_forward_simd);
+HWY_EXPORT(wkv_simd);
 HWY_EXPORT(wkv_backward_simd);
 
-std::size_t wkv_states_size(std::size_t B, std::size_t L, std::size_t C) {
-  return B * ((L + kWkvChunk - 1) / kWkvChunk) * 3 * C;
+void wkv(const WkvInput& in, float* out, const WkvSaved& saved) {
+  if (use_reference()) return wkv_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(wkv_simd)(in, out, saved);
 }
 
-void wkv_forward(const WkvForward& arguments) {
-  if (use_reference()) return wkv_forward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(wkv_forward_simd)(arguments);
-}
-
-void wkv_backward(const WkvBackward& arguments) {
-  if (use_reference()) return wkv_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(wkv_backward_simd)(arguments);
+void wkv_backward(const WkvInput& in, const WkvSaved& saved, const float* dout, const WkvGradients& gradients) {
+  if (use_reference()) return wkv_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(wkv_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -15,26 +15,29 @@ namespace mneme::kernels {
 inline constexpr std::size_t kWkvChunk = 32;
 
 // Floats in `states`: [B, ceil(L / kWkvChunk), 3, C].
-std::size_t wkv_states_size(std::size_t B, std::size_t L, std::size_t C);
-
-struct WkvForward {
+struct WkvInput {
   std::size_t B, L, C;
   const float *k, *v, *w, *u;
-  float* y;
-  float* states;  // filled for the backward pass; nullptr if there will be none
+
+  std::size_t chunks() const { return (L + kWkvChunk - 1) / kWkvChunk; }
+  std::size_t states_size() const { return B * chunks() * 3 * C; }
 };
 
-struct WkvBackward {
-  std::size_t B, L, C;
-  const float *k, *v, *w, *u, *states, *dy;
+// Written by wkv for the backward pass.
+struct WkvSaved {
+  float* states = nullptr;  // states_size() floats; nullptr if there will be no backward pass
+};
+
+struct WkvGradients {
   float *dk, *dv, *dw, *du;  // overwritten
 };
 
-void wkv_forward(const WkvForward& arguments);
-void wkv_backward(const WkvBackward& arguments);
+// out is y above, dout its gradient.
+void wkv(const WkvInput& in, float* out, const WkvSaved& saved);
+void wkv_backward(const WkvInput& in, const WkvSaved& saved, const float* dout, const WkvGradients& gradients);
 
-// Direct sums in double, O(L^2); `states` is neither written nor read.
-void wkv_forward_reference(const WkvForward& arguments);
-void wkv_backward_reference(const WkvBackward& arguments);
+void wkv_reference(const WkvInput& in, float* out, const WkvSaved& saved);
+void wkv_backward_reference(const WkvInput& in, const WkvSaved& saved, const float* dout,
+                            const WkvGradients& gradients);
 
 }  // namespace mneme::kernels

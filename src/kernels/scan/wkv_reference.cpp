@@ -21,7 +21,7 @@ std::vector<double> weights(const float* k, std::size_t stride, std::size_t t, d
 
 }  // namespace
 
-void wkv_forward_reference(const WkvForward& a) {
+void wkv_reference(const WkvInput& a, float* out, const WkvSaved&) {
   for (std::size_t b = 0; b < a.B; ++b)
     for (std::size_t c = 0; c < a.C; ++c) {
       const float* k = a.k + b * a.L * a.C + c;
@@ -30,12 +30,12 @@ void wkv_forward_reference(const WkvForward& a) {
         const std::vector<double> p = weights(k, a.C, t, a.w[c], a.u[c]);
         double y = 0;
         for (std::size_t i = 0; i <= t; ++i) y += p[i] * v[i * a.C];
-        a.y[(b * a.L + t) * a.C + c] = static_cast<float>(y);
+        out[(b * a.L + t) * a.C + c] = static_cast<float>(y);
       }
     }
 }
 
-void wkv_backward_reference(const WkvBackward& a) {
+void wkv_backward_reference(const WkvInput& a, const WkvSaved&, const float* dout, const WkvGradients& to) {
   for (std::size_t c = 0; c < a.C; ++c) {
     double dw = 0, du = 0;
     for (std::size_t b = 0; b < a.B; ++b) {
@@ -45,7 +45,7 @@ void wkv_backward_reference(const WkvBackward& a) {
         const std::vector<double> p = weights(a.k + first, a.C, t, a.w[c], a.u[c]);
         double y = 0;
         for (std::size_t i = 0; i <= t; ++i) y += p[i] * a.v[first + i * a.C];
-        const double dy = a.dy[first + t * a.C];
+        const double dy = dout[first + t * a.C];
         for (std::size_t i = 0; i <= t; ++i) {
           const double dlogit = p[i] * (a.v[first + i * a.C] - y) * dy;
           dv[i] += p[i] * dy;
@@ -57,12 +57,12 @@ void wkv_backward_reference(const WkvBackward& a) {
         }
       }
       for (std::size_t t = 0; t < a.L; ++t) {
-        a.dk[first + t * a.C] = static_cast<float>(dk[t]);
-        a.dv[first + t * a.C] = static_cast<float>(dv[t]);
+        to.dk[first + t * a.C] = static_cast<float>(dk[t]);
+        to.dv[first + t * a.C] = static_cast<float>(dv[t]);
       }
     }
-    a.dw[c] = static_cast<float>(dw);
-    a.du[c] = static_cast<float>(du);
+    to.dw[c] = static_cast<float>(dw);
+    to.du[c] = static_cast<float>(du);
   }
 }
 

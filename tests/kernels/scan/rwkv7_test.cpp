@@ -22,8 +22,8 @@ struct Case {
 };
 
 struct Arrays {
-  GuardedArray r, w, k, v, a, b, o, recalled, states, dO, dr, dw, dk, dv, da, db;
-  Rwkv7Inputs in;
+  GuardedArray r, w, k, v, a, b, out, recalled, states, dout, dr, dw, dk, dv, da, db;
+  Rwkv7Input in;
 
   explicit Arrays(const Case& c)
       : r(c.shape.B * c.shape.L * c.shape.H * c.shape.N, c.shift),
@@ -32,10 +32,10 @@ struct Arrays {
         v(r.size(), c.shift),
         a(r.size(), c.shift),
         b(r.size(), c.shift),
-        o(r.size(), c.shift),
+        out(r.size(), c.shift),
         recalled(r.size(), c.shift),
         states(c.shape.states_size(), c.shift),
-        dO(r.size(), c.shift),
+        dout(r.size(), c.shift),
         dr(r.size(), c.shift),
         dw(r.size(), c.shift),
         dk(r.size(), c.shift),
@@ -45,75 +45,76 @@ struct Arrays {
     std::uint64_t seed = 1;
     // Directions that are read and erased must be short, or the state explodes.
     const double size = 0.7 / std::sqrt(static_cast<double>(c.shape.N));
-    for (GuardedArray* array : {&r, &k, &v, &dO}) array->fill_normal(seed++);
+    for (GuardedArray* array : {&r, &k, &v, &dout}) array->fill_normal(seed++);
     for (GuardedArray* array : {&a, &b}) array->fill_normal(seed++, size);
     w.fill_normal(seed, 0.3);
     for (std::size_t i = 0; i < w.size(); ++i) w[i] = -std::abs(w[i]) - 0.1F;
     in = {c.shape, r.data(), w.data(), k.data(), v.data(), a.data(), b.data()};
   }
-  Rwkv7Gradients gradients() { return {dO.data(), dr.data(), dw.data(), dk.data(), dv.data(), da.data(), db.data()}; }
+  Rwkv7Gradients gradients() { return {dr.data(), dw.data(), dk.data(), dv.data(), da.data(), db.data()}; }
 };
 
-using Forward = std::function<void(const Rwkv7Inputs&, float*, float*, float*)>;
-using Backward = std::function<void(const Rwkv7Inputs&, const float*, const float*, const Rwkv7Gradients&)>;
+using Forward = std::function<void(const Rwkv7Input&, float*, const Rwkv7Saved&)>;
+using Backward = std::function<void(const Rwkv7Input&, const Rwkv7Saved&, const float*, const Rwkv7Gradients&)>;
 
 Written run(const Forward& forward, const Backward& backward, const Case& c) {
   Arrays a(c);
-  forward(a.in, a.o.data(), a.recalled.data(), a.states.data());
-  backward(a.in, a.recalled.data(), a.states.data(), a.gradients());
-  return written({&a.o, &a.dr, &a.dw, &a.dk, &a.dv, &a.da, &a.db}, {&a.states, &a.recalled});
+  const Rwkv7Saved saved{a.recalled.data(), a.states.data()};
+  forward(a.in, a.out.data(), saved);
+  backward(a.in, saved, a.dout.data(), a.gradients());
+  return written({&a.out, &a.dr, &a.dw, &a.dk, &a.dv, &a.da, &a.db}, {&a.states, &a.recalled});
 }
 
 double worst(const Forward& forward, const Backward& backward, const Case& c) {
-  return worst_error(run(forward, backward, c), run(rwkv7_forward_reference, rwkv7_backward_reference, c));
+  return worst_error(run(forward, backward, c), run(rwkv7_reference, rwkv7_backward_reference, c));
 }
 
 KERNEL_TEST(KernelsRwkv7, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t N : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 64})
     for (const std::size_t shift : {0, 1, 5})
-      EXPECT_LE(worst(rwkv7_forward, rwkv7_backward, {{2, 5, 2, N}, shift}), kTolerance)
-          << "N = " << N << ", shift " << shift;
+      EXPECT_LE(worst(rwkv7, rwkv7_backward, {{2, 5, 2, N}, shift}), kTolerance) << "N = " << N << ", shift " << shift;
 }
 
 KERNEL_TEST(KernelsRwkv7, AgreesWithReferenceAtEveryLength) {
   for (const std::size_t L : {1, 2, 31, 32, 33, 70})
-    EXPECT_LE(worst(rwkv7_forward, rwkv7_backward, {{2, L, 3, 6}, 1}), kTolerance) << "L = " << L;
+    EXPECT_LE(worst(rwkv7, rwkv7_backward, {{2, L, 3, 6}, 1}), kTolerance) << "L = " << L;
 }
 
 TEST(KernelsRwkv7, ReferenceGradientsAreDerivatives) {
   // Central differences on float32: the loss is linear in each single input but w, and smooth in that.
   const Case c{{2, 4, 1, 3}};
-  const Written base = run(rwkv7_forward_reference, rwkv7_backward_reference, c);
+  const Written base = run(rwkv7_reference, rwkv7_backward_reference, c);
   Arrays a(c);
-  const auto forward = [&] { rwkv7_forward_reference(a.in, a.o.data(), nullptr, nullptr); };
-  expect_derivatives(base, {&a.r, &a.w, &a.k, &a.v, &a.a, &a.b}, a.o, a.dO, forward, 2e-3);
+  const auto forward = [&] { rwkv7_reference(a.in, a.out.data(), {}); };
+  expect_derivatives(base, {&a.r, &a.w, &a.k, &a.v, &a.a, &a.b}, a.out, a.dout, forward, 2e-3);
 }
 
 KERNEL_TEST(KernelsRwkv7, PlantedFaultsAreRejected) {
   const Case c{{2, 40, 2, 17}};
-  const Forward no_erasure = [](const Rwkv7Inputs& in, float* o, float* recalled, float* states) {
+  const Forward no_erasure = [](const Rwkv7Input& in, float* out, const Rwkv7Saved& saved) {
     const std::vector<float> zeros(in.shape.B * in.shape.L * in.shape.H * in.shape.N);
     auto other = in;
     other.b = zeros.data();
-    rwkv7_forward(other, o, recalled, states);
+    rwkv7(other, out, saved);
   };
-  const Forward skipped_tail = [](const Rwkv7Inputs& in, float* o, float* recalled, float* states) {
-    rwkv7_forward(in, o, recalled, states);
-    o[in.shape.N - 1] = 0;
+  const Forward skipped_tail = [](const Rwkv7Input& in, float* out, const Rwkv7Saved& saved) {
+    rwkv7(in, out, saved);
+    out[in.shape.N - 1] = 0;
   };
-  const Backward forgotten_states = [](const Rwkv7Inputs& in, const float* recalled, const float*,
-                                       const Rwkv7Gradients& out) {
-    const std::vector<float> zeros(in.shape.states_size());
-    rwkv7_backward(in, recalled, zeros.data(), out);
+  const Backward forgotten_states = [](const Rwkv7Input& in, Rwkv7Saved saved, const float* dout,
+                                       const Rwkv7Gradients& to) {
+    std::vector<float> zeros(in.shape.states_size());
+    saved.states = zeros.data();
+    rwkv7_backward(in, saved, dout, to);
   };
-  const Backward forgotten_recall = [](const Rwkv7Inputs& in, const float*, const float* states,
-                                       const Rwkv7Gradients& out) {
-    const std::vector<float> zeros(in.shape.B * in.shape.L * in.shape.H * in.shape.N);
-    rwkv7_backward(in, zeros.data(), states, out);
+  const Backward forgotten_recall = [](const Rwkv7Input& in, Rwkv7Saved saved, const float* dout,
+                                       const Rwkv7Gradients& to) {
+    std::vector<float> zeros(in.shape.B * in.shape.L * in.shape.H * in.shape.N);
+    saved.recalled = zeros.data();
+    rwkv7_backward(in, saved, dout, to);
   };
   for (const Forward& wrong : {no_erasure, skipped_tail}) EXPECT_GT(worst(wrong, rwkv7_backward, c), kTolerance);
-  for (const Backward& wrong : {forgotten_states, forgotten_recall})
-    EXPECT_GT(worst(rwkv7_forward, wrong, c), kTolerance);
+  for (const Backward& wrong : {forgotten_states, forgotten_recall}) EXPECT_GT(worst(rwkv7, wrong, c), kTolerance);
 }
 
 }  // namespace

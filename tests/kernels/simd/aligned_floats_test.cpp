@@ -64,7 +64,7 @@ TEST(KernelsAlignedFloats, EveryFailureInsideAKernelIsAnError) {
   const LayerNorm norm{3, 17, 1e-5F, a.data(), b.data()};
   const LongConvSizes conv{1, 40, 40, 5};
   const CauchySizes cauchy_sizes{1, 2, 3, 16};
-  const Rwkv5Inputs rwkv{{1, 5, 1, 7}, a.data(), a.data(), a.data(), b.data(), b.data()};
+  const Rwkv5Input rwkv{{1, 5, 1, 7}, a.data(), a.data(), a.data(), b.data(), b.data()};
   const std::vector<std::function<void()>> kernels = {
       [&] { causal_attention(attention, c.data(), d.data()); },
       [&] {
@@ -83,7 +83,7 @@ TEST(KernelsAlignedFloats, EveryFailureInsideAKernelIsAnError) {
       [&] {
         cauchy({cauchy_sizes, {x.data(), y.data()}, {x.data(), y.data()}, {z.data(), w.data()}});
       },
-      [&] { rwkv5_forward(rwkv, c.data(), nullptr); },
+      [&] { rwkv5(rwkv, c.data(), {}); },
   };
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     std::size_t failures = 0;
