@@ -15,17 +15,16 @@ endif()
 find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
-add_library(hwy INTERFACE)
-target_link_libraries(hwy INTERFACE PkgConfig::HWY)
+add_library(hwy ALIAS PkgConfig::HWY)
 # Every kernel is compiled once per target, so each target costs as much compiler time as the next. Left out are targets that
 # no processor gains from: SSSE3 (processors of 2006 and 2007 run the baseline) and the younger AVX-512 sets, whose additions
 # over AVX3 are instructions for integers, bytes and half floats. Kernels are float32 and float64.
-set(MNEME_DISABLED_TARGETS HWY_SSSE3 HWY_AVX3_DL)
+set(disabled_targets HWY_SSSE3 HWY_AVX3_DL)
 if(HWY_VERSION VERSION_GREATER_EQUAL 1.0.5)
-  list(APPEND MNEME_DISABLED_TARGETS HWY_AVX3_ZEN4 HWY_AVX3_SPR)
+  list(APPEND disabled_targets HWY_AVX3_ZEN4 HWY_AVX3_SPR)
 endif()
-list(JOIN MNEME_DISABLED_TARGETS "|" disabled)
-target_compile_definitions(hwy INTERFACE "HWY_DISABLED_TARGETS=(${disabled})")
+list(JOIN disabled_targets "|" disabled_targets)
+set(MNEME_KERNEL_DEFINITIONS "HWY_DISABLED_TARGETS=(${disabled_targets})")
 pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)
 add_library(pq ALIAS PkgConfig::PQ)
 

@@ -6,6 +6,9 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/kernel_arrays.h"
@@ -45,6 +48,17 @@ inline double worst_error(
   for (std::size_t i = 0; i < std::min(ours.arrays.size(), reference.arrays.size()); ++i)
     if (!skip(i)) worst = std::max(worst, relative_error(ours.arrays[i], reference.arrays[i]));
   return worst;
+}
+
+// The same for arrays with names: the name of the worst and its error.
+using Results = std::map<std::string, std::vector<float>>;
+inline std::pair<std::string, double> worst_of(const Results& ours, const Results& reference) {
+  std::pair<std::string, double> result{"none", 0.0};
+  for (const auto& [name, values] : reference) {
+    const double error = relative_error(ours.at(name), values);
+    if (error > result.second) result = {name, error};
+  }
+  return result;
 }
 
 // Every array of `right` once as zeros, once with a wrong last element: `accepts` must say no to each.

@@ -66,8 +66,10 @@ inline double noted(double error) {
   return error;
 }
 
-// The largest |a - b| relative to the largest |reference|; infinite if a NaN stands where none should.
+// The largest |a - b| relative to the largest |reference|; infinite if a NaN stands where none should,
+// or if the sizes differ.
 inline double relative_error(const std::vector<float>& ours, const std::vector<float>& reference) {
+  if (ours.size() != reference.size()) return noted(INFINITY);
   double worst = 0, scale = 1e-30;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     if (std::isnan(ours[i]) != std::isnan(reference[i])) return noted(INFINITY);

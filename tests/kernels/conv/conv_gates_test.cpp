@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "kernels/gradient_cases.h"
+#include "kernels/harness.h"
 #include "kernels/simd/dispatch.h"
-#include "kernels/targets.h"
 
 namespace mneme::kernels {
 namespace {

@@ -17,6 +17,8 @@ using mneme::testing::expect_slopes;
 using mneme::testing::GuardedArray;
 using mneme::testing::kPoison;
 using mneme::testing::relative_error;
+using mneme::testing::Results;
+using mneme::testing::worst_of;
 
 // Worst seen on any target: 9.2e-7. The reference works in double.
 constexpr double kTolerance = 3e-6;
@@ -41,8 +43,6 @@ struct Kernels {
 const Kernels kReference = {[](const GatedScanInput& in, float* o, float*) { gated_scan_reference(in, o); },
                             [](const GatedScanInput& in, const float*, const float* d_o,
                                const GatedScanGradients& out) { gated_scan_backward_reference(in, d_o, out); }};
-
-using Results = std::map<std::string, std::vector<float>>;
 
 std::vector<float> chosen_rows(const std::vector<float>& all, const std::vector<std::int64_t>& rows,
                                std::size_t width) {
@@ -143,13 +143,7 @@ class Problem {
 // The name of the worst tensor and its error.
 std::pair<std::string, double> worst(const Kernels& kernels, const Shape& shape) {
   Problem problem(shape);
-  const Results ours = problem.run(kernels), reference = problem.run(kReference);
-  std::pair<std::string, double> result{"none", 0.0};
-  for (const auto& [name, values] : reference) {
-    const double error = relative_error(ours.at(name), values);
-    if (error > result.second) result = {name, error};
-  }
-  return result;
+  return worst_of(problem.run(kernels), problem.run(kReference));
 }
 
 constexpr Decay kDecays[] = {Decay::none, Decay::constant, Decay::head, Decay::channel};

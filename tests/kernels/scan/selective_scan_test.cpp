@@ -14,7 +14,8 @@ namespace {
 using mneme::testing::expect_slopes;
 using mneme::testing::GuardedArray;
 using mneme::testing::kPoison;
-using mneme::testing::relative_error;
+using mneme::testing::Results;
+using mneme::testing::worst_of;
 
 // Worst seen: 4.3e-6 (dD of a single channel, a sum that cancels; 9e-7 elsewhere). The reference works in double.
 constexpr double kTolerance = 1e-5;
@@ -34,8 +35,6 @@ struct Kernels {
 const Kernels kReference = {[](const SelectiveScanInput& in, float* y, float*) { selective_scan_reference(in, y); },
                             [](const SelectiveScanInput& in, const float*, const float* dy,
                                const SelectiveScanGradients& out) { selective_scan_backward_reference(in, dy, out); }};
-
-using Results = std::map<std::string, std::vector<float>>;
 
 class Problem {
  public:
@@ -105,13 +104,7 @@ class Problem {
 // The name of the worst tensor and its error.
 std::pair<std::string, double> worst(const Kernels& kernels, const Shape& shape) {
   Problem problem(shape);
-  const Results ours = problem.run(kernels), reference = problem.run(kReference);
-  std::pair<std::string, double> result{"none", 0.0};
-  for (const auto& [name, values] : reference) {
-    const double error = relative_error(ours.at(name), values);
-    if (error > result.second) result = {name, error};
-  }
-  return result;
+  return worst_of(problem.run(kernels), problem.run(kReference));
 }
 
 KERNEL_TEST(KernelsSelectiveScan, AgreesWithReferenceAtEverySizeAndAlignment) {
