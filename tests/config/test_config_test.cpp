@@ -44,7 +44,9 @@ TEST(TestConfig, WhatItSaysIsPartOfTheRun) {
   EXPECT_EQ(run.json["test"], parse_json(R"({"along": "blanks", "values": [60, 90], "examples": 1000, "phases": false,
                                              "traces": 0})",
                                          "test"));
-  EXPECT_NE(from("train.stop_on = 'exact_match'").id, from("").id);
+  EXPECT_NE(from("train = { stop_at = 0.9, stop_on = 'exact_match' }").id, from("train.stop_at = 0.9").id);
+  // Nothing asks for the score: the option has no effect, and two spellings of one run have one id.
+  EXPECT_EQ(from("train.stop_on = 'exact_match'").id, from("").id);
 }
 
 TEST(TestConfig, ResolvingTheCanonicalJsonAgainChangesNothing) {
