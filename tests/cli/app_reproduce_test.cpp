@@ -45,7 +45,7 @@ TEST_F(AppReproduce, BadInputIsToldBeforeAnythingRuns) {
   EXPECT_EQ(mneme({"reproduce", "A.fig99"}).exit_code, 2);
   EXPECT_THAT(mneme({"reproduce", "A.fig99"}).err, HasSubstr("unknown figure or table 'A.fig99'"));
   EXPECT_THAT(mneme({"reproduce", "A.fig1", "--scale", "huge"}).err, HasSubstr("huge"));
-  EXPECT_THAT(mneme({"reproduce", "--scale", "paper"}).err, HasSubstr("by name"));
+  EXPECT_THAT(mneme({"reproduce", "--scale", "paper"}).err, HasSubstr("needs the names of figures or tables"));
   EXPECT_EQ(mneme({"reproduce", "A.fig1", "--jobs", "0"}).exit_code, 2);
   EXPECT_EQ(mneme({"reproduce", "A.fig1", "--results", "nowhere"}).exit_code, 2);
 }

@@ -68,7 +68,13 @@ TEST_P(LeaseContest, GivesNoRunToTwoOfSixteenProcesses) {
   EXPECT_EQ(tally.doubles, 0);
 }
 
-TEST_P(LeaseContest, FindsALeaseThatReadsFirst) { EXPECT_GT(contest(*store, 8, 40, How::carelessly).doubles, 0); }
+// The processes must meet for a double to happen, and on a busy machine they may take turns.
+TEST_P(LeaseContest, FindsALeaseThatReadsFirst) {
+  std::int64_t doubles = 0;
+  for (int contests = 0; contests < 10 && doubles == 0; ++contests)
+    doubles = contest(*store, 8, 40, How::carelessly).doubles;
+  EXPECT_GT(doubles, 0);
+}
 
 TEST_P(LeaseContest, SlowSixteenProcessesTenThousandLeasesEach) {
   MNEME_SLOW_TEST();
