@@ -1,4 +1,4 @@
-// node build.mjs [DIRECTORY]: writes figure.js, figure.js.integrity and render.cjs there (default: dist).
+// node build.mjs [DIRECTORY]: writes figure.js, figure.js.integrity, render.cjs and the files of dashboard/ there (default: dist).
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -70,9 +70,19 @@ const render = await bundle({
   alias: { canvas: nothing, 'node-fetch': nothing },
 });
 
-mkdirSync(outputDirectory, { recursive: true });
+const dashboard = await bundle({ entryPoints: ['dashboard/main.js'], format: 'iife', platform: 'browser', target: 'es2020' });
+const plain = (name) => readFileSync(path.join(here, 'dashboard', name), 'utf8');
+
+mkdirSync(path.join(outputDirectory, 'dashboard'), { recursive: true });
 const integrity = `sha256-${createHash('sha256').update(figure).digest('base64')}`;
-for (const [name, text] of [['figure.js', figure], ['figure.js.integrity', integrity], ['render.cjs', render]]) {
+for (const [name, text] of [
+  ['figure.js', figure],
+  ['figure.js.integrity', integrity],
+  ['render.cjs', render],
+  ['dashboard/index.html', plain('index.html')],
+  ['dashboard/app.css', plain('app.css')],
+  ['dashboard/app.js', dashboard],
+]) {
   const file = path.join(outputDirectory, name);
   // An unchanged file keeps its time, so nothing that embeds it is built again.
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);

@@ -9,6 +9,7 @@ namespace mneme::report {
 //   "figure.js"            the browser bundle: Vega, Vega-Lite and drawFigures(), all ASCII
 //   "figure.js.integrity"  "sha256-..." of it, as a Content-Security-Policy names it
 //   "render.cjs"           a Node program: Vega-Lite on standard input, SVG on standard output
+//   "dashboard/index.html", "dashboard/app.css", "dashboard/app.js"   the dashboard of `mneme serve`
 // Throws std::logic_error for any other name.
 std::string_view asset(std::string_view name);
 
