@@ -1,4 +1,5 @@
-// node build.mjs [DIRECTORY]: writes figure.js, figure.js.integrity, render.cjs and the files of dashboard/ there (default: dist).
+// node build.mjs [DIRECTORY]: writes figure.js, figure.js.integrity, render.cjs and the dashboard's three files there
+// (default: dist).
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -70,19 +71,29 @@ const render = await bundle({
   alias: { canvas: nothing, 'node-fetch': nothing },
 });
 
-const dashboard = await bundle({ entryPoints: ['dashboard/main.js'], format: 'iife', platform: 'browser', target: 'es2020' });
-const plain = (name) => readFileSync(path.join(here, 'dashboard', name), 'utf8');
+// The page of `mneme serve`: its own files, because its policy allows no script inside of the page.
+const dashboard = await bundle({
+  entryPoints: ['dashboard/src/main.tsx'],
+  format: 'iife',
+  platform: 'browser',
+  target: 'es2021',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+});
+const styles = await build({ ...common, entryPoints: ['dashboard/src/styles/all.css'], target: ['chrome100', 'firefox100', 'safari15'] });
+const page = readFileSync(path.join(here, 'dashboard/src/index.html'), 'utf8');
 
 mkdirSync(path.join(outputDirectory, 'dashboard'), { recursive: true });
 const integrity = `sha256-${createHash('sha256').update(figure).digest('base64')}`;
-for (const [name, text] of [
-  ['figure.js', figure],
-  ['figure.js.integrity', integrity],
-  ['render.cjs', render],
-  ['dashboard/index.html', plain('index.html')],
-  ['dashboard/app.css', plain('app.css')],
-  ['dashboard/app.js', dashboard],
-]) {
+const files = {
+  'figure.js': figure,
+  'figure.js.integrity': integrity,
+  'render.cjs': render,
+  'dashboard/index.html': page,
+  'dashboard/app.js': dashboard,
+  'dashboard/app.css': styles.outputFiles[0].text,
+};
+for (const [name, text] of Object.entries(files)) {
   const file = path.join(outputDirectory, name);
   // An unchanged file keeps its time, so nothing that embeds it is built again.
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);

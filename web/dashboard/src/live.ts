@@ -1,0 +1,94 @@
+// The connection that tells what changed. It reopens by itself, and says when the server is away.
+import { useEffect, useState } from 'preact/hooks';
+
+import { isStatic, readEvent } from './client';
+import type { LiveEvent } from './types';
+
+export type Connection = 'connecting' | 'live' | 'away' | 'static';
+// null: something may have been missed, so everything has to be asked again.
+export type Listener = (event: LiveEvent | null) => void;
+
+const longestWait = 5000;  // milliseconds between two attempts
+
+let connection: Connection = isStatic ? 'static' : 'connecting';
+let since = Date.now();
+let generation = -1;
+let source: EventSource | null = null;
+let wait = 500;
+const listeners = new Set<Listener>();
+const watchers = new Set<() => void>();
+
+function become(state: Connection): void {
+  if (state === connection) return;
+  connection = state;
+  since = Date.now();
+  for (const watcher of watchers) watcher();
+}
+
+function tell(event: LiveEvent | null): void {
+  for (const listener of listeners) listener(event);
+}
+
+function open(): void {
+  source?.close();
+  source = new EventSource('api/v1/events');
+  const mine = source;
+  let first = true;
+  mine.onopen = () => {
+    wait = 500;
+    become('live');
+  };
+  mine.addEventListener('change', (message) => {
+    const event = readEvent(String((message as MessageEvent).data));
+    if (!event) return;
+    become('live');
+    // The first event of a connection says where the server is: a gap means that news was missed.
+    const missed = first && event.generation !== generation;
+    const isStart = generation < 0;
+    generation = event.generation;
+    if (first && isStart) {
+      first = false;
+      return;
+    }
+    if (missed || event.more) tell(null);
+    else if (!first || event.runs.length > 0 || event.studies.length > 0) tell(event);
+    first = false;
+  });
+  mine.onerror = () => {
+    become('away');
+    // The browser tries again by itself only after some kinds of errors; we always do.
+    mine.close();
+    if (source !== mine) return;
+    setTimeout(open, wait);
+    wait = Math.min(longestWait, wait * 1.6);
+  };
+}
+
+export function start(): void {
+  if (!isStatic) open();
+}
+
+// A question found the server away before the connection noticed.
+export function reportAway(): void {
+  if (connection === 'live') become('away');
+}
+export function reportAnswer(): void {
+  if (connection === 'connecting') become('live');
+}
+
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useConnection(): { state: Connection; since: number } {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const watcher = () => redraw((n) => n + 1);
+    watchers.add(watcher);
+    return () => {
+      watchers.delete(watcher);
+    };
+  }, []);
+  return { state: connection, since };
+}

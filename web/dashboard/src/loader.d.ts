@@ -1,0 +1,4 @@
+declare module '*/loader.mjs' {
+  import type { Loader } from 'vega';
+  export const refusingLoader: Loader;
+}

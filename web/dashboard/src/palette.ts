@@ -1,0 +1,50 @@
+// Colours: those of the reports' figures (src/report/figures/figure_style.cpp), Okabe and Ito's palette, which readers with any common
+// kind of colour blindness can tell apart. States differ in shape, too.
+const light = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000'];
+// On a dark ground the dark blue is lighter, and black is white.
+const dark = ['#4FA8E0', '#E8743B', '#1DBF93', '#DC93BC', '#F0B02E', '#8FD0F5', '#E8EAED'];
+const dashes: (number[] | undefined)[] = [undefined, [6, 3], [2, 2], [8, 3, 2, 3]];
+
+export const seriesColor = (index: number, isDark: boolean): string => (isDark ? dark : light)[index % light.length] as string;
+// After all colours were used once, lines are dashed.
+export const seriesDash = (index: number): number[] | undefined => dashes[Math.floor(index / light.length) % dashes.length];
+
+export const states = ['solved', 'done', 'running', 'waiting', 'interrupted', 'diverged', 'failed', 'cancelled'] as const;
+
+export const stateMeaning: Record<string, string> = {
+  solved: 'ended at the threshold or above',
+  done: 'ended below the threshold',
+  running: 'is being trained now',
+  waiting: 'is planned',
+  interrupted: 'has a checkpoint to go on from',
+  diverged: 'its loss became infinite',
+  failed: 'something went wrong',
+  cancelled: 'was cancelled',
+};
+
+// Colours of a specification on a dark ground. Whatever is not on the list stays.
+const darkOf: Record<string, string> = {
+  white: 'transparent',
+  '#ffffff': 'transparent',
+  '#fff': 'transparent',
+  '#333333': '#D5DAE0',
+  '#767676': '#98A1AB',
+  '#e6e6e6': '#2C333B',
+  '#b5b5b5': '#68717B',
+  '#000000': '#E8EAED',
+};
+light.forEach((color, index) => {
+  darkOf[color.toLowerCase()] = dark[index] as string;
+});
+
+// A copy of a specification in the colours of the theme; data stay as they are.
+export function recolour(part: unknown, isDark: boolean): unknown {
+  if (typeof part === 'string') {
+    if (!isDark) return part.toLowerCase() === 'white' ? 'transparent' : part;
+    return darkOf[part.toLowerCase()] ?? part;
+  }
+  if (Array.isArray(part)) return part.map((one) => recolour(one, isDark));
+  if (part === null || typeof part !== 'object') return part;
+  return Object.fromEntries(Object.entries(part).map(([key, one]) =>
+    [key, key === 'datasets' || key === 'values' || key === 'domain' ? one : recolour(one, isDark)]));
+}

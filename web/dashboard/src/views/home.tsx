@@ -1,0 +1,172 @@
+// Home: what goes on in the lab.
+import { address } from '../client';
+import { ago, count, duration, grouped, nothing, number, percent, rate, short } from '../format';
+import { useResource } from '../resource';
+import { link, studyLink } from '../router';
+import { Card, Facts, Progress, RunName, State, VerdictCounts } from '../table';
+import { Answer, PageTitle } from '../page';
+import type { Ended, Lab, PaperItem, StudyLine, Worker } from '../types';
+
+function Studies({ studies }: { studies: StudyLine[] }) {
+  if (studies.length === 0) {
+    return <p class="quiet">No study was swept in this lab yet. Try <code>mneme sweep demo --scale smoke</code>.</p>;
+  }
+  return (
+    <ul class="studies">
+      {studies.map((study) => {
+        const ended = study.done + study.diverged + study.failed + study.cancelled;
+        const text = `${ended} of ${study.planned} runs ended`;
+        return (
+          <li>
+            <a class="cover" href={studyLink(study.key)}>
+              <b>{study.title || study.name}</b>
+              <span class="quiet">{study.name}{study.scale && ` · ${study.scale}`}</span>
+            </a>
+            <Progress total={study.planned} label={text}
+                      parts={[['done', study.done], ['diverged', study.diverged], ['failed', study.failed], ['running', study.running]]} />
+            <span class="line">
+              <span>{count(ended)} of {count(study.planned)} runs</span>
+              {study.running > 0 && <State state="running" />}
+              {study.failed > 0 && <span class="bad">{study.failed} failed</span>}
+              {study.diverged > 0 && <span>{study.diverged} diverged</span>}
+              <span class="quiet push">
+                {ended >= study.planned ? `finished ${ago(study.last_change)}`
+                  : study.seconds_left !== null && study.seconds_left !== undefined ? `${duration(study.seconds_left)} to go` : `changed ${ago(study.last_change)}`}
+              </span>
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Workers({ workers }: { workers: Worker[] }) {
+  if (workers.length === 0) return <p class="quiet">Nothing is being trained now.</p>;
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr><th>run</th><th>mixer</th><th class="number">lr</th><th class="number">seed</th><th>step</th><th class="number">loss</th><th class="number">accuracy</th><th class="number">tokens/s</th><th class="number">left</th></tr>
+        </thead>
+        <tbody>
+          {workers.map((worker) => (
+            <tr>
+              <td><RunName id={worker.run} /></td>
+              <td>{worker.mixer}</td>
+              <td class="number">{rate(worker.lr)}</td>
+              <td class="number">{worker.seed ?? nothing}</td>
+              <td class="steps">
+                <Progress total={worker.steps ?? 1} parts={[['running', worker.step ?? 0]]} label={`step ${worker.step} of ${worker.steps}`} />
+                <span class="quiet">{count(worker.step)} / {count(worker.steps)}</span>
+              </td>
+              <td class="number">{number(worker.loss)}</td>
+              <td class="number">{percent(worker.accuracy)}</td>
+              <td class="number">{short(worker.tokens_per_second)}</td>
+              <td class="number">{duration(worker.seconds_left)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function EndedRuns({ runs }: { runs: Ended[] }) {
+  return (
+    <ul class="ended">
+      {runs.slice(0, 8).map((run) => (
+        <li>
+          <span>{run.mixer}, lr {rate(run.lr)}, seed {run.seed}</span>
+          <span class="push"><State state={run.state ?? 'failed'} /></span>
+          <span class="second">
+            <RunName id={run.run} />
+            {run.time != null && <span class="quiet">{ago(run.time)}</span>}
+            {run.accuracy != null && <span class="push">{percent(run.accuracy)}</span>}
+          </span>
+          {(run.state ?? 'failed') === 'failed' && run.reason && <p class="bad">{run.reason}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const have = (paper: PaperItem): number => Math.max(paper.kept_runs, paper.ended_runs);
+
+// Those of which something is known.
+function PaperStates({ papers }: { papers: PaperItem[] }) {
+  return (
+    <div class="scroll">
+      <table class="items">
+        <thead><tr><th>item</th><th>about</th><th>scale</th><th>runs</th><th>claims</th></tr></thead>
+        <tbody>
+          {papers.filter((paper) => have(paper) > 0).map((paper) => (
+            <tr>
+              <td><a href={link(['papers', paper.item], { scale: paper.scale })}>{paper.item}</a></td>
+              <td class="wrap">{paper.title}</td>
+              <td class="quiet">{paper.scale}</td>
+              <td class="steps">
+                <Progress total={paper.planned_runs} parts={[['done', have(paper)]]} label={`${have(paper)} of ${paper.planned_runs} runs`} />
+                <span class="quiet">{have(paper)} / {paper.planned_runs}</span>
+              </td>
+              <td><VerdictCounts counts={paper} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Notes({ lab }: { lab: Lab }) {
+  const notes = [...(lab.trouble ? [lab.trouble] : []), ...(lab.damaged ?? []), ...(lab.notices ?? [])];
+  if (notes.length === 0) return null;
+  return <div class="trouble" role="alert">{notes.slice(0, 12).map((note) => <p>{note}</p>)}{notes.length > 12 && <p class="quiet">and {notes.length - 12} more</p>}</div>;
+}
+
+export function Home() {
+  const lab = useResource<Lab>(address(['lab']), { every: 10_000 });
+  return (
+    <Answer of={lab}>
+      {(data) => {
+        const { machine } = data;
+        const used = machine.memory_total && machine.memory_free !== null ? machine.memory_total - machine.memory_free : null;
+        return (
+          <>
+            <PageTitle title="Home" note={data.lab} />
+            <Notes lab={data} />
+            <div class="columns">
+              <div class="main">
+                <Card title="Studies" note={data.runs?.total ? `${grouped(data.runs.total)} runs in the lab` : ''}>
+                  <Studies studies={data.studies} />
+                </Card>
+                <Card title="Running now" note={data.workers.length > 0 ? `${data.workers.length} workers` : ''}>
+                  <Workers workers={data.workers} />
+                </Card>
+                {data.papers.some((paper) => have(paper) > 0) && (
+                  <Card title="Papers" tools={<a href={link(['papers'])}>all items</a>}><PaperStates papers={data.papers} /></Card>
+                )}
+              </div>
+              <div class="side">
+                <Card title="Machine">
+                  <Facts facts={[
+                    ['Host', machine.host],
+                    ['Processors', `${machine.processors}, load ${number(Array.isArray(machine.load) ? machine.load[0] : machine.load)}`],
+                    ['Memory', used === null ? nothing : `${short(used, 'B')} of ${short(machine.memory_total, 'B')} used`],
+                    ['Mneme', `${data.mneme}${data.code ? ` (${data.code})` : ''}`],
+                  ]} />
+                </Card>
+                {(data.failures ?? []).length > 0 && (
+                  <Card title="Failures"><EndedRuns runs={data.failures ?? []} /></Card>
+                )}
+                {(data.recent ?? []).length > 0 && (
+                  <Card title="Ended last" tools={<a href={link(['runs'])}>all runs</a>}><EndedRuns runs={data.recent ?? []} /></Card>
+                )}
+              </div>
+            </div>
+          </>
+        );
+      }}
+    </Answer>
+  );
+}

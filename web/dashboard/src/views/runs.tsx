@@ -1,0 +1,235 @@
+// All runs: filtered, sorted, grouped, chosen to be compared.
+import { useMemo, useState } from 'preact/hooks';
+
+import { address, ask, isStatic } from '../client';
+import { saveCsv } from '../download';
+import { grouped, nothing, shortKey, value } from '../format';
+import { useKeys } from '../keyboard';
+import { Answer, PageTitle, Trouble } from '../page';
+import { useResource } from '../resource';
+import { go, runLink, setQuery } from '../router';
+import {
+  columnAt, constantColumns, groupRows, orderText, parseOrder, patchRuns, sameColumns, search, sortGroups, sortRows, spread, type Group, type Row,
+} from '../run_table';
+import { choose, clearSelection, useSelection } from '../selection';
+import { compareLink, State } from '../table';
+import type { Column, Runs } from '../types';
+import { VirtualTable, type VirtualColumn, type VirtualRow } from '../virtual_table';
+import { ColumnChoice, FilterBar, GroupChoice } from './runs_tools';
+
+// Wide, and rarely what somebody looks for first.
+const hiddenAtFirst = new Set(['reason', 'budget', 'studies']);
+
+function useRuns(filters: string[]) {
+  const query = new URLSearchParams(filters.map((filter) => ['filter', filter]));
+  return useResource<Runs>(address(['runs'], isStatic ? undefined : query), {
+    pause: 700,
+    patch: async (old, ids, signal) => {
+      const whole = (): Promise<Runs> => ask<Runs>(address(['runs'], query), signal);
+      if (ids.length > 200) return whole();
+      const some = new URLSearchParams(query);
+      some.set('ids', ids.join(','));
+      const news = await ask<Runs>(address(['runs'], some), signal);
+      if (!news.partial) return news;
+      return sameColumns(old.columns, news.columns) ? patchRuns(old, news, ids) : whole();
+    },
+  });
+}
+
+const isMeasure = (column: Column): boolean => column.unit === 'fraction' || column.unit === 's' || column.key === 'steps';
+
+function columnWidth(column: Column, rows: Row[], at: number): number {
+  let longest = shortKey(column.key).length + 2;
+  const stride = Math.max(1, Math.floor(rows.length / 500));
+  for (let i = 0; i < rows.length; i += stride) {
+    longest = Math.max(longest, column.key === 'id' ? 8 : value(rows[i]?.[at] ?? null, column.key, column.unit).length);
+  }
+  return Math.min(240, Math.round(26 + 7.4 * longest + (column.key === 'state' ? 16 : 0)));
+}
+
+function groupCell(column: Column, at: number, group: Group) {
+  const values = group.rows.map((row) => row[at]);
+  if (isMeasure(column)) {
+    const found = spread(values);
+    if (!found) return nothing;
+    const show = (x: number): string => value(x, column.key, column.unit);
+    const range = `${found.count} runs, ${show(found.least)} to ${show(found.greatest)}`;
+    return <span title={range}>{show(found.mean)}{found.count > 1 && <span class="quiet"> ± {show(found.deviation).replace('\u202f%', '')}</span>}</span>;
+  }
+  const different = new Set(values);
+  if (different.size === 1) return value(values[0] ?? null, column.key, column.unit);
+  if (column.key === 'state') {
+    const states = [...different].map((state) => `${values.filter((one) => one === state).length} ${state}`).join(', ');
+    return <span class="quiet" title={states}>{states}</span>;
+  }
+  return <span class="quiet">{different.size} values</span>;
+}
+
+export function RunsView({ query }: { query: URLSearchParams }) {
+  const filters = query.getAll('filter');
+  const text = query.get('q') ?? '';
+  const runs = useRuns(filters);
+  const bad = runs.error && runs.data === null;
+  const empty: Runs = { generation: 0, columns: [], rows: [] };
+  return (
+    <>
+      <PageTitle title="Runs" />
+      {bad ? (
+        <>
+          <FilterBar filters={filters} text={text} columns={[]} />
+          <Trouble error={runs.error as Error} />
+        </>
+      ) : <Answer of={runs}>{(data) => <RunTable runs={data ?? empty} query={query} filters={filters} text={text} />}</Answer>}
+    </>
+  );
+}
+
+function RunTable({ runs, query, filters, text }: { runs: Runs; query: URLSearchParams; filters: string[]; text: string }) {
+  const sort = query.get('sort') ?? '';
+  const group = (query.get('group') ?? '').split(',').filter(Boolean);
+  const chosen = useSelection();
+  const [cursor, setCursor] = useState(-1);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [anchor, setAnchor] = useState<string | null>(null);
+
+  const { columns } = runs;
+  const idAt = columnAt(columns, 'id');
+  const order = parseOrder(sort);
+  const shown = useMemo(() => {
+    const asked = query.get('columns');
+    if (asked !== null) return new Set(asked.split(','));
+    const constant = constantColumns(runs);
+    return new Set(columns.map((column) => column.key).filter((key) => !constant.has(key) && !hiddenAtFirst.has(key)));
+  }, [runs, query.get('columns')]);
+  const found = useMemo(() => search(runs, text), [runs, text]);
+  const sorted = useMemo(() => sortRows(found, columns, order), [found, sort]);
+  const groups = useMemo(() => group.length === 0 ? null : sortGroups(groupRows(sorted, columns, group), columns, order), [sorted, group.join()]);
+
+  const visible = columns.map((column, at) => ({ column, at })).filter(({ column }) => shown.has(column.key) || group.includes(column.key));
+  const first = visible.filter(({ column }) => group.includes(column.key));
+  // Of a group its numbers matter; other columns are there if they are asked for. An opened group has the ids in its first column.
+  const asked = query.has('columns');
+  const rest = visible.filter(({ column }) => !group.includes(column.key)
+    && (groups === null || (column.key !== 'id' && (asked || isMeasure(column) || column.key === 'state'))));
+  const ordered = [...first, ...rest];
+  const widths = useMemo(() => new Map(ordered.map(({ column, at }) => [column.key, columnWidth(column, runs.rows, at)])), [runs, query.toString()]);
+  const head = useMemo<VirtualColumn[]>(() => [
+    { key: '', title: '', width: 34 },
+    ...ordered.map(({ column, at }) => {
+      const by = order.find(({ key }) => columnAt(columns, key) === at);
+      const isNumber = runs.rows.some((row) => typeof row[at] === 'number');
+      return {
+        key: column.key,
+        title: shortKey(column.key),
+        width: (widths.get(column.key) ?? 90) + (groups && isMeasure(column) ? 60 : 0) + (groups && column === first[0]?.column ? 64 : 0) + (groups && column.key === 'state' ? 60 : 0),
+        number: isNumber,
+        ...(by ? { sort: by.descending ? 'descending' as const : 'ascending' as const } : {}),
+      };
+    }),
+  ], [runs, query.toString()]);
+
+  const ids = (rows: Row[]): string[] => rows.map((row) => String(row[idAt]));
+  const onChoose = (id: string, on: boolean, range: boolean): void => {
+    if (range && anchor !== null) {
+      const all = ids(sorted);
+      const [a, b] = [all.indexOf(anchor), all.indexOf(id)];
+      if (a >= 0 && b >= 0) choose(all.slice(Math.min(a, b), Math.max(a, b) + 1), on);
+    }
+    choose([id], on);
+    setAnchor(id);
+  };
+  const toggle = (key: string): void => {
+    const next = new Set(open);
+    if (!next.delete(key)) next.add(key);
+    setOpen(next);
+  };
+  type Line = VirtualRow & { act: () => void; choose: (on: boolean) => void; isChosen: boolean };
+  const runLine = (row: Row, inGroup: boolean): Line => {
+    const id = String(row[idAt]);
+    const isChosen = chosen.has(id);
+    return {
+      key: id,
+      class: `${isChosen ? 'chosen' : ''}${inGroup ? ' inside' : ''}`,
+      act: () => go(runLink(id)),
+      choose: (on) => choose([id], on),
+      isChosen,
+      cells: () => [
+        <input type="checkbox" checked={isChosen} aria-label={`Choose run ${id}`} onClick={(event) => onChoose(id, event.currentTarget.checked, event.shiftKey)} />,
+        ...ordered.map(({ column, at }, index) => {
+          if (column.key === 'id' || (inGroup && index === 0)) return <a class="mono" href={runLink(id)}>{id.slice(0, 8)}</a>;
+          if (column.key === 'state') return <State state={String(row[at] ?? '')} />;
+          return <span title={typeof row[at] === 'string' ? String(row[at]) : undefined}>{value(row[at] ?? null, column.key, column.unit)}</span>;
+        }),
+      ],
+    };
+  };
+  const groupLine = (one: Group): Line => {
+    const members = ids(one.rows);
+    const isChosen = members.every((id) => chosen.has(id));
+    return {
+      key: `group ${one.key}`,
+      class: 'group',
+      act: () => toggle(one.key),
+      choose: (on) => choose(members, on),
+      isChosen,
+      cells: () => [
+        <input type="checkbox" checked={isChosen} aria-label="Choose the runs of this group" onClick={(event) => choose(members, event.currentTarget.checked)} />,
+        ...ordered.map(({ column, at }, index) => (index === 0
+          ? <button class="open" aria-expanded={open.has(one.key)} onClick={() => toggle(one.key)}>{open.has(one.key) ? '▾' : '▸'} {groupCell(column, at, one)} <span class="quiet">{one.rows.length}</span></button>
+          : groupCell(column, at, one))),
+      ],
+    };
+  };
+  const lines = useMemo<Line[]>(() => groups === null
+    ? sorted.map((row) => runLine(row, false))
+    : groups.flatMap((one) => [groupLine(one), ...(open.has(one.key) ? one.rows.map((row) => runLine(row, true)) : [])]),
+  [sorted, groups, open, chosen, query.toString(), anchor]);
+
+  const move = (by: number): void => setCursor((now) => Math.max(0, Math.min(lines.length - 1, now + by)));
+  const compareChosen = (): void => {
+    if (chosen.size > 0) go(compareLink([...chosen]));
+  };
+  useKeys('Runs', [
+    { keys: 'j or ArrowDown', what: 'next row', act: () => move(1) },
+    { keys: 'k or ArrowUp', what: 'row before', act: () => move(-1) },
+    { keys: 'PageDown', what: 'twenty rows down', act: () => move(20) },
+    { keys: 'PageUp', what: 'twenty rows up', act: () => move(-20) },
+    { keys: 'Home', what: 'first row', act: () => setCursor(0) },
+    { keys: 'End', what: 'last row', act: () => setCursor(lines.length - 1) },
+    { keys: 'Enter', what: 'open the run, or the group', act: () => lines[cursor]?.act() },
+    { keys: 'x or space', what: 'choose the run to compare', act: () => lines[cursor]?.choose(!lines[cursor]?.isChosen) },
+    { keys: 'c', what: 'compare what is chosen', act: compareChosen },
+    { keys: '/', what: 'filter', act: () => document.getElementById('filter')?.focus() },
+  ]);
+
+  const onSort = (key: string, add: boolean): void => {
+    const now = order.find((one) => one.key === key);
+    const column = columns[columnAt(columns, key)];
+    const downFirst = column !== undefined && column.unit === 'fraction';
+    const next = !now ? { key, descending: downFirst } : now.descending !== downFirst ? null : { key, descending: !now.descending };
+    setQuery({ sort: orderText([...(add ? order.filter((one) => one.key !== key) : []), ...(next ? [next] : [])]) });
+  };
+  const save = (): void => saveCsv({ columns: ordered.map(({ column }) => column.key), rows: sorted.map((row) => ordered.map(({ at }) => row[at] ?? null)) }, 'runs');
+  const total = runs.total ?? runs.rows.length;
+  return (
+    <div class="runs">
+      <div class="bar">
+        <FilterBar filters={filters} text={text} columns={columns} />
+        <GroupChoice columns={columns} group={group} />
+        <ColumnChoice columns={columns} shown={shown} />
+        <button onClick={save} title="Save these rows as CSV">CSV</button>
+        <span class="quiet push" role="status">
+          {groups ? `${grouped(groups.length)} groups, ` : ''}{grouped(sorted.length)} of {grouped(total)} runs
+        </span>
+      </div>
+      <VirtualTable columns={head} rows={lines} cursor={cursor} onSort={onSort} onCursor={setCursor} label="Runs" />
+      {chosen.size > 0 && (
+        <div class="chosen-bar" role="status">
+          <b>{chosen.size} chosen</b>
+          <button class="strong" onClick={compareChosen}>Compare</button>
+          <button onClick={clearSelection}>Clear</button>
+        </div>
+      )}
+    </div>
+  );
+}
