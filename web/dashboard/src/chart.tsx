@@ -26,6 +26,13 @@ function tell(group: string, x: number | null): void {
 type Scale = ((x: number) => number) & { invert: (pixel: number) => number };
 const mostInTooltip = 12;
 
+// Where the plot begins inside of the picture.
+function corner(view: View): [number, number] {
+  const [left, top] = view.origin();
+  const padding = view.padding() as { left?: number; top?: number };
+  return [left + (padding.left ?? 0), top + (padding.top ?? 0)];
+}
+
 export interface ChartProps extends ChartLook {
   title: string;
   series: Series[];
@@ -102,11 +109,12 @@ export function Chart(props: ChartProps) {
     const drawn = view.current;
     if (!drawn) return null;
     const scale = drawn.scale('x') as Scale;
-    const [left, top] = drawn.origin();
+    const [left, top] = corner(drawn);
     const pixel = scale(x);
     const range = (drawn.scale('x') as unknown as { range: () => [number, number] }).range();
     if (!Number.isFinite(pixel) || pixel < range[0] - 1 || pixel > range[1] + 1) return null;
-    return { x, left: left + pixel, top, width: range[1], height: look.height };
+    const [bottom] = (drawn.scale('y') as unknown as { range: () => [number, number] }).range();
+    return { x, left: left + pixel, top, width: range[1], height: bottom };
   };
   useEffect(() => {
     const listener = (x: number | null): void => setHover(x === null ? null : locate(x));
@@ -124,7 +132,7 @@ export function Chart(props: ChartProps) {
     if (!drawn || latest.current.lines.length === 0) return null;
     const scale = drawn.scale('x') as Scale;
     const [low, high] = (drawn.scale('x') as unknown as { range: () => [number, number] }).range();
-    return scale.invert(Math.min(high, Math.max(low, pixel - drawn.origin()[0])));
+    return scale.invert(Math.min(high, Math.max(low, pixel - corner(drawn)[0])));
   };
   const nearest = (x: number): number => {
     let best = x;
@@ -188,7 +196,7 @@ export function Chart(props: ChartProps) {
            }}>
         <div ref={place} />
         {empty && <p class="quiet empty">not measured yet</p>}
-        {hover && !empty && <i class="rule" style={{ left: `${hover.left}px`, height: `${look.height - 30}px` }} />}
+        {hover && !empty && <i class="rule" style={{ left: `${hover.left}px`, top: `${hover.top}px`, height: `${hover.height}px` }} />}
         {drag && <i class="brush" style={{ left: `${Math.min(...drag)}px`, width: `${Math.abs(drag[1] - drag[0])}px` }} />}
         {hover && mine && values.length > 1 && (
           <div class={hover.left > hover.width / 2 ? 'values left' : 'values'} style={{ left: `${hover.left}px` }}>

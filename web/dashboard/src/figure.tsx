@@ -10,7 +10,7 @@ import type { FigureData } from './types';
 import { draw, toSvg, type Spec } from './vega_view';
 
 // How far a figure may grow beyond the size that suits a column of a paper.
-const largest = 1.5;
+const largest = 1.4;
 
 export function SpecView({ spec }: { spec: Spec }) {
   const dark = useDark();

@@ -4,7 +4,11 @@ import type { Scalar, Unit } from './types';
 
 export const nothing = '–';
 
-const fixed = (value: number, digits: number): string => value.toFixed(digits).replace(/\.?0+$/, '');
+// Without zeros behind the point that say nothing.
+const fixed = (value: number, digits: number): string => {
+  const text = value.toFixed(digits);
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+};
 
 // Four significant digits, without an exponent where that is shorter.
 export function number(value: number | null | undefined): string {
@@ -101,4 +105,4 @@ export function pointText(point: Record<string, Scalar>, without: string[] = [])
   return parts.join(', ') || 'all runs';
 }
 
-export const stateTitle = (state: string): string => stateMeaning[state] ?? '';
+export const stateTitle = (state: string): string => stateMeaning.get(state) ?? '';

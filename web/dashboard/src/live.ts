@@ -5,14 +5,14 @@ import { isStatic, readEvent } from './client';
 import type { LiveEvent } from './types';
 
 export type Connection = 'connecting' | 'live' | 'away' | 'static';
-// null: something may have been missed, so everything has to be asked again.
-export type Listener = (event: LiveEvent | null) => void;
+// null: something may have been missed, so everything has to be asked again. A greeting names the generation that the server is at.
+export type Listener = (event: LiveEvent | null, greeting: boolean) => void;
 
 const longestWait = 5000;  // milliseconds between two attempts
 
 let connection: Connection = isStatic ? 'static' : 'connecting';
 let since = Date.now();
-let generation = -1;
+let hasMet = false;
 let source: EventSource | null = null;
 let wait = 500;
 const listeners = new Set<Listener>();
@@ -25,8 +25,8 @@ function become(state: Connection): void {
   for (const watcher of watchers) watcher();
 }
 
-function tell(event: LiveEvent | null): void {
-  for (const listener of listeners) listener(event);
+function tell(event: LiveEvent | null, greeting = false): void {
+  for (const listener of listeners) listener(event, greeting);
 }
 
 function open(): void {
@@ -42,17 +42,11 @@ function open(): void {
     const event = readEvent(String((message as MessageEvent).data));
     if (!event) return;
     become('live');
-    // The first event of a connection says where the server is: a gap means that news was missed.
-    const missed = first && event.generation !== generation;
-    const isStart = generation < 0;
-    generation = event.generation;
-    if (first && isStart) {
-      first = false;
-      return;
-    }
-    if (missed || event.more) tell(null);
-    else if (!first || event.runs.length > 0 || event.studies.length > 0) tell(event);
+    // The first event of a connection only says where the server is. After an absence anything may have changed, even the server.
+    if (first) tell(hasMet ? null : event, !hasMet);
+    else tell(event.more ? null : event);
     first = false;
+    hasMet = true;
   });
   mine.onerror = () => {
     become('away');

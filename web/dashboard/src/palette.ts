@@ -11,7 +11,8 @@ export const seriesDash = (index: number): number[] | undefined => dashes[Math.f
 
 export const states = ['solved', 'done', 'running', 'waiting', 'interrupted', 'diverged', 'failed', 'cancelled'] as const;
 
-export const stateMeaning: Record<string, string> = {
+// Maps, not objects: a stored text such as 'constructor' must find nothing.
+export const stateMeaning = new Map(Object.entries({
   solved: 'ended at the threshold or above',
   done: 'ended below the threshold',
   running: 'is being trained now',
@@ -20,31 +21,31 @@ export const stateMeaning: Record<string, string> = {
   diverged: 'its loss became infinite',
   failed: 'something went wrong',
   cancelled: 'was cancelled',
-};
+}));
 
 // Colours of a specification on a dark ground. Whatever is not on the list stays.
-const darkOf: Record<string, string> = {
-  white: 'transparent',
-  '#ffffff': 'transparent',
-  '#fff': 'transparent',
+const darkOf = new Map(Object.entries({
+  white: '#10161B',  // writing on a coloured cell
   '#333333': '#D5DAE0',
   '#767676': '#98A1AB',
   '#e6e6e6': '#2C333B',
+  '#e8e8e8': '#2F363E',
+  '#cfcfcf': '#4A535C',
   '#b5b5b5': '#68717B',
-  '#000000': '#E8EAED',
-};
+}));
 light.forEach((color, index) => {
-  darkOf[color.toLowerCase()] = dark[index] as string;
+  darkOf.set(color.toLowerCase(), dark[index] as string);
 });
+// Data, and the names that scales know them by.
+const kept = new Set(['datasets', 'values', 'domain']);
 
-// A copy of a specification in the colours of the theme; data stay as they are.
-export function recolour(part: unknown, isDark: boolean): unknown {
+// A copy of a specification in the colours of the theme; data stay as they are, and the ground is the page's.
+export function recolour(part: unknown, isDark: boolean, key = ''): unknown {
   if (typeof part === 'string') {
-    if (!isDark) return part.toLowerCase() === 'white' ? 'transparent' : part;
-    return darkOf[part.toLowerCase()] ?? part;
+    if (key === 'background') return 'transparent';
+    return isDark ? darkOf.get(part.toLowerCase()) ?? part : part;
   }
   if (Array.isArray(part)) return part.map((one) => recolour(one, isDark));
   if (part === null || typeof part !== 'object') return part;
-  return Object.fromEntries(Object.entries(part).map(([key, one]) =>
-    [key, key === 'datasets' || key === 'values' || key === 'domain' ? one : recolour(one, isDark)]));
+  return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, kept.has(name) ? one : recolour(one, isDark, name)]));
 }

@@ -1,7 +1,7 @@
 // An answer of the server that stays true: asked again when something that it depends on changes.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { ask, AwayError } from './client';
+import { ApiError, ask, AwayError } from './client';
 import { listen, reportAnswer, reportAway } from './live';
 import type { LiveEvent } from './types';
 
@@ -33,6 +33,8 @@ function keep(where: string, data: unknown): void {
     kept.delete(oldest);
   }
 }
+
+const generationOf = (data: unknown): unknown => (data as { generation?: number } | null)?.generation;
 
 // `where` is null while there is nothing to ask.
 export function useResource<T>(where: string | null, options: ResourceOptions<T> = {}): Resource<T> {
@@ -72,7 +74,8 @@ export function useResource<T>(where: string | null, options: ResourceOptions<T>
         if (error instanceof AwayError) reportAway();
         // What was seen before stays on the screen while the server is away.
         setState({ where, data, error: error as Error, loading: false });
-        if (error instanceof AwayError) setTimeout(schedule, 3000);
+        // What is wrong with the server may pass; what is wrong with the question does not.
+        if (error instanceof AwayError || (error instanceof ApiError && error.status >= 500)) setTimeout(schedule, 3000);
       } finally {
         asking = false;
         if (wanted) schedule();
@@ -85,7 +88,14 @@ export function useResource<T>(where: string | null, options: ResourceOptions<T>
       timer = setTimeout(run, Math.max(0, (latest.current.pause ?? 300) - (Date.now() - last)));
     };
 
-    const stop = listen((event) => {
+    const stop = listen((event, greeting) => {
+      if (event && greeting) {
+        // Asked before the connection stood: news in between is missed.
+        if (data === null || generationOf(data) === event.generation) return;
+        changed = null;
+        schedule();
+        return;
+      }
       if (event && latest.current.affected && !latest.current.affected(event)) return;
       if (event === null) changed = null;
       else for (const id of event.runs) changed?.add(id);

@@ -1,12 +1,12 @@
 // A run's state as a small mark: colour and shape both say it, so neither has to be seen alone.
-const lightColors: Record<string, string> = {
+const lightColors = new Map(Object.entries({
   solved: '#009E73', done: '#6B747D', running: '#0072B2', waiting: '#6B747D', interrupted: '#B07800', diverged: '#B5528B', failed: '#D55E00', cancelled: '#7A828B',
-};
-const darkColors: Record<string, string> = {
+}));
+const darkColors = new Map(Object.entries({
   solved: '#1DBF93', done: '#98A1AB', running: '#6DC1F5', waiting: '#8A939C', interrupted: '#F0B02E', diverged: '#DC93BC', failed: '#E8743B', cancelled: '#98A1AB',
-};
+}));
 
-export const stateColor = (state: string, dark: boolean): string => (dark ? darkColors : lightColors)[state] ?? (dark ? '#98A1AB' : '#7A828B');
+export const stateColor = (state: string, dark: boolean): string => (dark ? darkColors : lightColors).get(state) ?? (dark ? '#98A1AB' : '#7A828B');
 
 // Centred at (x, y), about 2 r wide. Attributes only: it must look the same in a saved file.
 export function StateMark({ state, x, y, r, dark }: { state: string; x: number; y: number; r: number; dark: boolean }) {
@@ -16,7 +16,7 @@ export function StateMark({ state, x, y, r, dark }: { state: string; x: number; 
   switch (state) {
     case 'solved': return <circle cx={x} cy={y} r={r} fill={color} stroke={ground} stroke-width={0.8} />;
     case 'running': return (
-      <g class="pulse">
+      <g>
         <circle cx={x} cy={y} r={r - 0.4} fill={ground} stroke={color} stroke-width={1.8} />
         <circle cx={x} cy={y} r={r * 0.4} fill={color} />
       </g>

@@ -1,11 +1,13 @@
 // The page in a real browser, against a made-up lab: node browser_test.mjs ASSETS
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { fits, launch, noneWrong, openPage, skipWithoutBrowser, texts, until } from './browser.mjs';
 import { hostile, Lab } from './fixture.mjs';
-import { MockServer } from './mock_server.mjs';
+import { FileServer, MockServer, writeExport } from './mock_server.mjs';
 
 skipWithoutBrowser();
 const assets = process.argv[2] ?? process.env.MNEME_ASSETS;
@@ -294,6 +296,33 @@ describe('saving', () => {
     await page.goto(`${base}#/runs`);
     const csv = await saved(page, page.getByRole('button', { name: 'CSV' }));
     assert.ok(csv.bytes.toString().includes(`"'=HYPERLINK(""http://x"")"`));
+  });
+});
+
+describe('a static export', () => {
+  test('shows every view from files alone', async (t) => {
+    const lab = new Lab({ ended: 1 });
+    const directory = mkdtempSync(path.join(tmpdir(), 'mneme-export-'));
+    writeExport(lab, assets, directory);
+    const files = new FileServer(directory);
+    const base = `http://127.0.0.1:${await files.start()}/some/folder/`;
+    const { page, wrong, close } = await openPage(browser);
+    t.after(async () => {
+      await close();
+      await files.stop();
+      rmSync(directory, { recursive: true });
+    });
+    for (const [name, address] of Object.entries(addresses(lab))) {
+      await page.goto(base + address);
+      await page.locator(proof[name]).first().waitFor();
+    }
+    await page.getByText('static copy').waitFor();
+    await page.goto(`${base}#/runs`);
+    await page.fill('#filter', 'mamba');
+    await until(() => page.locator('.bar [role=status]').textContent(), (text) => text.startsWith('21 of '), 'rows with the word');
+    assert.ok(files.requests.every((one) => one.startsWith('/some/folder/')), 'relative addresses only');
+    assert.ok(!files.requests.some((one) => one.includes('events')), 'nothing is live');
+    await noneWrong(wrong);
   });
 });
 

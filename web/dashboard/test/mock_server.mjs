@@ -1,5 +1,5 @@
 // node mock_server.mjs ASSETS [PORT] [RUNS]: a stand-in for `mneme serve` with a made-up lab, for work on the page and for its tests.
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,6 +69,52 @@ export class MockServer {
     response.write(`retry: 1000\nevent: change\ndata: ${JSON.stringify({ generation: this.lab.generation, runs: [], studies: [] })}\n\n`);
     this.listeners.add(response);
     response.on('close', () => this.listeners.delete(response));
+  }
+}
+
+// What `mneme serve --export` writes.
+export function writeExport(lab, assets, directory) {
+  const write = (name, content) => {
+    const file = path.join(directory, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  };
+  write('index.html', readFileSync(path.join(assets, 'index.html'), 'utf8').replace('content="live"', 'content="static"'));
+  for (const name of ['app.js', 'app.css']) write(name, readFileSync(path.join(assets, name), 'utf8'));
+  write('api/v1/lab.json', lab.lab());
+  write(`api/v1/studies/${lab.study}.json`, lab.studyPage());
+  write('api/v1/runs.json', lab.runsPage([]));
+  for (const run of lab.runs) {
+    write(`api/v1/runs/${run.id}.json`, lab.runPage(run));
+    write(`api/v1/runs/${run.id}/curves.json`, lab.curves(run, -1));
+  }
+  write('api/v1/papers.json', lab.papers());
+  for (const { item } of lab.items()) for (const scale of [null, 'laptop']) write(`api/v1/papers/${item}${scale ? `.${scale}` : ''}.json`, lab.paper(item, scale));
+}
+
+// A plain web server on a directory, under /some/folder/.
+export class FileServer {
+  constructor(directory) {
+    Object.assign(this, { directory, requests: [] });
+  }
+
+  async start() {
+    const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
+    this.server = createServer((request, response) => {
+      this.requests.push(request.url);
+      const name = decodeURIComponent(new URL(request.url, 'http://localhost').pathname).replace('/some/folder/', '') || 'index.html';
+      const file = path.join(this.directory, path.normalize(`/${name}`));
+      const found = existsSync(file);
+      response.writeHead(found ? 200 : 404, { 'Content-Type': types[path.extname(file)] ?? 'text/plain' });
+      response.end(found ? readFileSync(file) : '');
+    });
+    await new Promise((ready) => this.server.listen(0, '127.0.0.1', ready));
+    return this.server.address().port;
+  }
+
+  stop() {
+    this.server.closeAllConnections();
+    return new Promise((done) => this.server.close(done));
   }
 }
 

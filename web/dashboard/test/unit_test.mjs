@@ -121,9 +121,9 @@ describe('numbers', () => {
   test('read as a person writes them', () => {
     assert.deepEqual([0, 1234567, 0.5, 0.044481, 1e-7, null].map((one) => format.number(one)), ['0', '1\u202f234\u202f567', '0.5', '0.04448', '1e-7', '–']);
     assert.deepEqual([0.001, 0.00032].map((one) => format.rate(one)), ['1e-3', '3.2e-4']);
-    assert.deepEqual([0.02, 7.25, 90, 4000, 300_000].map((one) => format.duration(one)), ['20 ms', '7.3 s', '2 min', '1 h 7 min', '3.5 days']);
+    assert.deepEqual([0.02, 7.25, 20, 90, 4000, 300_000].map((one) => format.duration(one)), ['20 ms', '7.3 s', '20 s', '2 min', '1 h 7 min', '3.5 days']);
     assert.equal(format.percent(0.98765), '98.8\u202f%');
-    assert.equal(format.short(3.91e5), '391 k');
+    assert.deepEqual([3.91e5, 500, 20_000, 1000, 0.25].map((one) => format.short(one)), ['391 k', '500', '20 k', '1 k', '0.25']);
   });
 });
 

@@ -1,11 +1,11 @@
 // All runs: filtered, sorted, grouped, chosen to be compared.
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { address, ask, isStatic } from '../client';
 import { saveCsv } from '../download';
 import { grouped, nothing, shortKey, value } from '../format';
 import { useKeys } from '../keyboard';
-import { Answer, PageTitle, Trouble } from '../page';
+import { PageTitle, Trouble } from '../page';
 import { useResource } from '../resource';
 import { go, runLink, setQuery } from '../router';
 import {
@@ -65,26 +65,26 @@ function groupCell(column: Column, at: number, group: Group) {
   return <span class="quiet">{different.size} values</span>;
 }
 
+const none: Runs = { generation: 0, columns: [], rows: [] };
+
 export function RunsView({ query }: { query: URLSearchParams }) {
   const filters = query.getAll('filter');
-  const text = query.get('q') ?? '';
   const runs = useRuns(filters);
-  const bad = runs.error && runs.data === null;
-  const empty: Runs = { generation: 0, columns: [], rows: [] };
+  // While another question is under way, or was refused, the last answer stays: the table does not flicker, the filter keeps the focus.
+  const last = useRef<Runs | null>(null);
+  if (runs.data) last.current = runs.data;
+  const shown = runs.data ?? last.current;
   return (
     <>
       <PageTitle title="Runs" />
-      {bad ? (
-        <>
-          <FilterBar filters={filters} text={text} columns={[]} />
-          <Trouble error={runs.error as Error} />
-        </>
-      ) : <Answer of={runs}>{(data) => <RunTable runs={data ?? empty} query={query} filters={filters} text={text} />}</Answer>}
+      {shown === null && !runs.error ? <div class="loading" aria-busy="true">Loading…</div> : (
+        <RunTable runs={shown ?? none} query={query} filters={filters} text={query.get('q') ?? ''} error={runs.data === null ? runs.error : null} />
+      )}
     </>
   );
 }
 
-function RunTable({ runs, query, filters, text }: { runs: Runs; query: URLSearchParams; filters: string[]; text: string }) {
+function RunTable({ runs, query, filters, text, error }: { runs: Runs; query: URLSearchParams; filters: string[]; text: string; error: Error | null }) {
   const sort = query.get('sort') ?? '';
   const group = (query.get('group') ?? '').split(',').filter(Boolean);
   const chosen = useSelection();
@@ -222,6 +222,7 @@ function RunTable({ runs, query, filters, text }: { runs: Runs; query: URLSearch
           {groups ? `${grouped(groups.length)} groups, ` : ''}{grouped(sorted.length)} of {grouped(total)} runs
         </span>
       </div>
+      {error && <Trouble error={error} />}
       <VirtualTable columns={head} rows={lines} cursor={cursor} onSort={onSort} onCursor={setCursor} label="Runs" />
       {chosen.size > 0 && (
         <div class="chosen-bar" role="status">
