@@ -131,6 +131,8 @@ std::unique_ptr<Task> build(const Options& options) { return std::make_unique<Co
 
 }  // namespace
 
+std::int32_t copy_stop_label(const Options& options) { return CopyStrings(options).stop(); }
+
 TaskEntry copy_entry() {
   return {
       .name = "copy",

@@ -6,5 +6,7 @@
 namespace mneme::tasks {
 
 TaskEntry copy_entry();
+// The label that ends each answer.
+std::int32_t copy_stop_label(const Options& options);
 
 }  // namespace mneme::tasks

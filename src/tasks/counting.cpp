@@ -106,7 +106,7 @@ TaskEntry counting_entry() {
               integers_field("iti", Json::array({20, 40}), 1, 1 << 20,
                              "steps for which it stays off: [shortest, longest], both included, or one number"),
           },
-      .metrics = {"accuracy", "offsets_predicted", "two_isi", "double_isi"},
+      .metrics = {"accuracy", "offset", "two_isi", "double_isi"},
       .axes = {{"length", {400, 600, 1000, 2000}, "longer signals"}},
       .build = build,
   };

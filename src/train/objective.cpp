@@ -5,6 +5,7 @@ namespace mneme::train {
 Json Scores::json() const {
   Json values = {{"loss", loss}, {"accuracy", accuracy}, {"exact_match", exact_match}};
   for (const auto& [name, value] : extra) values[name] = value;
+  values.update(detail);
   return values;
 }
 

@@ -20,6 +20,7 @@ struct Scores {
   double accuracy = 0;                  // share of asked positions that are right
   double exact_match = 0;               // share of sequences with every asked position right
   std::map<std::string, double> extra;  // the task's own metrics
+  Json detail = Json::object();         // those of answer_detail.h, if they were asked for
   Json json() const;
 };
 
@@ -31,6 +32,10 @@ struct BatchScore {
 
 using EvaluationTick = std::function<void()>;
 
+// What an evaluation tells: its scores; or also where in the sequence answers are right, which costs a look at every
+// example and is for the last test.
+enum class Depth { scores, detail };
+
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -40,7 +45,8 @@ class Objective {
   virtual BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) = 0;
 
   // Scores on examples 0..examples-1 of a split. `tick` is called after each micro-batch, and may throw to leave.
-  virtual Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick) = 0;
+  virtual Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick,
+                          Depth depth = Depth::scores) = 0;
 };
 
 // The objective that fits the run's task; model and run must outlive it.

@@ -36,7 +36,7 @@ class SignalObjective : public Objective {
     return {loss_sum / steps, right / steps};
   }
 
-  Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick) override {
+  Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth) override {
     const torch::NoGradGuard guard;
     const std::int64_t micro = run_.train.integer("micro_batch");
     double loss = 0, right = 0, exact = 0;
@@ -55,7 +55,7 @@ class SignalObjective : public Objective {
       tick();
     }
     const double steps = static_cast<double>(examples) * static_cast<double>(run_.shape.length);
-    return {loss / steps, right / steps, exact / static_cast<double>(examples), {{"offset", offsets.share()}}};
+    return {loss / steps, right / steps, exact / static_cast<double>(examples), {{"offset", offsets.share()}}, {}};
   }
 
  private:

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "train/answer_detail.h"
 #include "train/batch.h"
 #include "train/loss_head.h"
 #include "train/objective.h"
@@ -43,11 +44,12 @@ class TokenObjective : public Objective {
     return {loss / questions, static_cast<double>(correct) / questions};
   }
 
-  Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick) override {
+  Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth depth) override {
     const torch::NoGradGuard guard;
     const tasks::ExampleSource source = source_of(split);
     double loss = 0;
     std::int64_t asked = 0, correct = 0, exact = 0;
+    AnswerDetail detail(run_, task_);
     for (std::int64_t first = 0; first < examples; first += static_cast<std::int64_t>(micro())) {
       std::vector<std::uint64_t> indices(std::min(micro(), static_cast<std::size_t>(examples - first)));
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
@@ -62,16 +64,36 @@ class TokenObjective : public Objective {
       for (std::size_t i = 0; i < batch.answers.size(); ++i)
         if (result.predictions[i] != batch.answers[i]) all_right[static_cast<std::size_t>(batch.sequence[i])] = 0;
       exact += std::count(all_right.begin(), all_right.end(), 1);
+      if (depth == Depth::detail) add_detail(detail, batch, result.predictions);
       tick();
     }
     const auto questions = static_cast<double>(std::max<std::int64_t>(asked, 1));
     return {loss / questions,
             static_cast<double>(correct) / questions,
             static_cast<double>(exact) / static_cast<double>(examples),
-            {}};
+            {},
+            depth == Depth::detail ? detail.json() : Json::object()};
   }
 
  private:
+  // The answers of a batch, as whole sequences with label and prediction at each labelled position.
+  static void add_detail(AnswerDetail& detail, const Batch& batch, std::span<const std::int32_t> predictions) {
+    const auto length = static_cast<std::size_t>(batch.length());
+    std::vector<std::int32_t> tokens(length), labels(length), predicted(length);
+    const auto* all = batch.tokens.data_ptr<std::int32_t>();
+    std::size_t answer = 0;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows()); ++row) {
+      std::copy_n(all + row * length, length, tokens.begin());
+      std::fill(labels.begin(), labels.end(), tasks::kNotAsked);
+      for (; answer < batch.answers.size() && static_cast<std::size_t>(batch.sequence[answer]) == row; ++answer) {
+        const std::size_t at = static_cast<std::size_t>(batch.asked[answer]) - row * length;
+        labels[at] = batch.answers[answer];
+        predicted[at] = predictions[answer];
+      }
+      detail.add(tokens, labels, predicted);
+    }
+  }
+
   tasks::ExampleSource source_of(tasks::Split split) const {
     return {task_, static_cast<std::uint64_t>(run_.train.integer("data_seed")), split};
   }

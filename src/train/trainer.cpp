@@ -123,7 +123,8 @@ TrainResult Trainer::finish_tested(std::string reason, TrainObserver& observer) 
   };
   try {
     TrainResult result = finish(Outcome::done, std::move(reason));
-    result.values["test"] = objective_->evaluate(tasks::Split::test, run_.train.integer("test_examples"), tick).json();
+    result.values["test"] =
+        objective_->evaluate(tasks::Split::test, run_.train.integer("test_examples"), tick, Depth::detail).json();
     if (!run_.test.text("along").empty()) result.values["generalisation"] = generalisation(run_, *model_, tick);
     if (run_.test.flag("phases")) result.values["phases"] = phase_results(run_, *model_, *objective_, tick);
     if (run_.test.integer("traces") > 0) result.traces = traces(run_, *task_, *model_);

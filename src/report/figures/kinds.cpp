@@ -11,6 +11,7 @@
 #include "report/figures/figure_dynamics.h"
 #include "report/figures/figure_extrapolation.h"
 #include "report/figures/figure_matrix.h"
+#include "report/figures/figure_places.h"
 #include "report/figures/figure_signal.h"
 #include "report/figures/figure_width_depth.h"
 #include "report/figures/lr_window_kind.h"
@@ -43,8 +44,8 @@ FigureRequest request(const ConfigValue& table) {
 
 const std::vector<FigureKind>& figure_kinds() {
   static const std::vector<FigureKind> kinds = {
-      lr_window_kind(),     accuracy_width_kind(), width_depth_kind(), dynamics_kind(),
-      extrapolation_kind(), matrix_kind(),         signal_kind(),      cost_kind(),
+      lr_window_kind(), accuracy_width_kind(), width_depth_kind(), dynamics_kind(),    extrapolation_kind(),
+      matrix_kind(),    signal_kind(),         cost_kind(),        by_distance_kind(), by_position_kind(),
   };
   return kinds;
 }

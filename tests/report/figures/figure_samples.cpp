@@ -42,6 +42,24 @@ std::vector<report::ResultRow> extrapolation_rows() {
   return rows;
 }
 
+std::vector<report::ResultRow> place_rows() {
+  std::vector<report::ResultRow> rows;
+  for (const char* mixer : {"attention", "mamba"})
+    for (const int seed : {1, 2, 3}) {
+      report::ResultRow row = named_row(mixer, 0, 1e-3, seed, 0.9);
+      const double reach = std::string(mixer) == "mamba" ? 12 : 200;
+      for (const int from : {4, 8, 16, 32}) {
+        const double score = rounded(sigmoid((reach + seed - from) / 4));
+        row.values["test"]["accuracy_by_distance"].push_back(
+            {{"from", from}, {"to", 2 * from}, {"accuracy", score}, {"labelled", 100}});
+        row.values["test"]["accuracy_by_position"].push_back(
+            {{"from", from}, {"to", from + 1}, {"accuracy", score}, {"labelled", 100}});
+      }
+      rows.push_back(std::move(row));
+    }
+  return rows;
+}
+
 std::vector<report::ResultRow> matrix_rows() {
   std::vector<report::ResultRow> rows;
   for (const int width : {8, 64})
@@ -175,6 +193,8 @@ std::vector<FigureSample> figure_samples() {
        "[[paper]]\nmodel.mixer = \"mamba\"\nat = 200\npasses = true\n"},
       {"signal", "kind = \"signal\"\n", signal_rows()},
       {"cost_to_solve", "kind = \"cost-to-solve\"\n", cost_rows()},
+      {"by_distance", "kind = \"by-distance\"\n", place_rows()},
+      {"by_position", "kind = \"by-position\"\n", place_rows()},
   };
 }
 

@@ -21,6 +21,7 @@ struct FigureSample {
 std::vector<FigureSample> figure_samples();
 
 std::vector<report::ResultRow> extrapolation_rows();
+std::vector<report::ResultRow> place_rows();
 std::vector<report::ResultRow> matrix_rows();
 std::vector<report::ResultRow> width_rows();
 std::vector<report::ResultRow> dynamics_rows();
