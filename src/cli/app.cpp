@@ -121,7 +121,12 @@ int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // `mneme help sweep` is `mneme sweep --help`.
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
   // Errors of parsing are JSON too, so this must be known before parsing.
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   try {

@@ -25,6 +25,25 @@ void StudyInput::add(CLI::App& app) {
   add_scale_option(app, scale);
 }
 
+namespace {
+
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=-+/:,";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string text = "'";
+  for (const char byte : word) text += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
+  return text + "'";
+}
+
+}  // namespace
+
+std::string StudyInput::words_for(const study::Study& study) const {
+  std::string words = quoted(name());
+  if (!study.scale.empty()) words += " --scale " + study.scale;
+  for (std::size_t i = 1; i < arguments.size(); ++i) words += " " + quoted(arguments[i]);
+  return words;
+}
+
 study::Study StudyInput::open() const {
   study::Study study = report::open_study(name(), {scale, {arguments.begin() + 1, arguments.end()}});
   tell_warnings(study.runs);

@@ -35,6 +35,8 @@ struct StudyInput {
 
   void add(CLI::App& app);
   const std::string& name() const { return arguments.front(); }
+  // The arguments that name this study again, for `mneme sweep` or `mneme report`; quoted for a shell.
+  std::string words_for(const study::Study& study) const;
   // The study that was named; prints its warnings. Throws Error(usage) or Error(data).
   study::Study open() const;
 };

@@ -30,11 +30,23 @@ const ConfigValue& section(const ConfigValue& root, std::string_view name, const
   return *found;
 }
 
+// "lr" is written train.lr.
+std::string in_a_table(const std::string& key, const std::string& otherwise) {
+  for (const auto& [table, schema] : {std::pair{"train", &train_schema()}, std::pair{"model", &model_schema()}})
+    for (const Field& field : *schema)
+      if (field.name == key) return fmt::format(", did you mean '{}.{}'?", table, key);
+  for (const tasks::TaskEntry& entry : tasks::task_list())
+    for (const Field& field : entry.options)
+      if (field.name == key) return fmt::format(", did you mean 'task.{}'?", key);
+  return otherwise;
+}
+
 void check_top_level(const ConfigValue& root) {
   static const std::vector<std::string> known = {"format", "task", "model", "train", "test"};
   for (const auto& [key, value] : root.table())
     if (std::find(known.begin(), known.end(), key) == known.end())
-      throw Error(ErrorKind::usage, value.origin, fmt::format("unknown table '{}'{}", key, suggestion(key, known)));
+      throw Error(ErrorKind::usage, value.origin,
+                  fmt::format("unknown table '{}'{}", key, in_a_table(key, suggestion(key, known))));
   if (const ConfigValue* format = root.find("format"))
     if (const auto* number = std::get_if<std::int64_t>(&format->value); !number || *number != kFormat)
       throw Error(

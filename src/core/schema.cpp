@@ -60,6 +60,9 @@ Json fitted(const Field& field, const ConfigValue& value) {
       return misfit;
     case FieldType::integer:
       if (is_choice(field, text)) return *text;
+      // 1e3 is a whole number, however it is written; above 2^53 not every one has a double.
+      if (real && *real == std::floor(*real) && std::abs(*real) <= 9007199254740992.0 && within(field, *real))
+        return static_cast<std::int64_t>(*real);
       return integer && within(field, static_cast<double>(*integer)) ? Json(*integer) : misfit;
     case FieldType::real: {
       if (is_choice(field, text)) return *text;

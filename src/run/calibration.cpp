@@ -38,27 +38,38 @@ Json remembered(const Path& file) {
 
 }  // namespace
 
-std::map<std::string, double> calibrated_steps(std::span<const config::RunConfig* const> runs, const store::Lab& lab,
-                                               bool measure) {
+std::map<std::string, StepCost> calibrated_steps(std::span<const config::RunConfig* const> runs, const store::Lab& lab,
+                                                 bool measure) {
   const Path file = lab.root() / "calibration.json";
   Json known = remembered(file);
   Json configs = Json::array();
   std::map<std::string, std::string> keys;
   for (const config::RunConfig* run : runs) {
     keys[run->id] = key_of(*run);
-    if (!known.contains(keys[run->id])) configs.push_back(run->json);
+    // Files of an earlier version remember seconds alone.
+    if (!known.contains(keys[run->id]) || !known[keys[run->id]].is_object()) configs.push_back(run->json);
   }
   if (measure && !configs.empty()) {
     ask_worker(find_worker(), {{"request", "measure"}, {"configs", configs}, {"seconds", 0.5}}, "finished",
                [&](const Json& event) {
-                 if (event["event"] == "step") known[keys.at(event.at("run"))] = event.at("seconds");
+                 if (event["event"] == "step")
+                   known[keys.at(event.at("run"))] = {{"seconds", event.at("seconds")}, {"bytes", event.at("bytes")}};
                });
     if (std::filesystem::is_directory(lab.root())) write_file_atomically(file, known.dump(2) + "\n");
   }
-  std::map<std::string, double> seconds;
+  std::map<std::string, StepCost> costs;
   for (const config::RunConfig* run : runs)
-    if (known.contains(keys[run->id])) seconds[run->id] = known[keys[run->id]].get<double>();
-  return seconds;
+    if (const Json cost = known.value(keys[run->id], Json()); cost.is_object())
+      costs[run->id] = {cost.value("seconds", 0.0), cost.value("bytes", 0.0)};
+  return costs;
+}
+
+double available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (double kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
+    if (name == "MemAvailable:") return 1024 * kibibytes;
+  return 0;
 }
 
 }  // namespace mneme::run

@@ -26,6 +26,8 @@ double number_in(const Json& event, const char* key) {
   return found != event.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
+std::string after_semicolon(const std::string& words) { return words.empty() ? "" : "; " + words; }
+
 // Trouble that the same request would meet again.
 bool is_final(ErrorKind kind, std::string_view reason) {
   return kind == ErrorKind::usage || kind == ErrorKind::data || kind == ErrorKind::mismatch ||
@@ -141,9 +143,9 @@ void Execution::handle_death(std::size_t number, int exit_code) {
   const WorkerSlot slot = std::move(slots_[number]);
   slots_[number] = WorkerSlot{};
   if (!slot.ready && !stopping_ && ++start_failures_ >= kStartFailures)
-    give_up(Error(
-        ErrorKind::io, options_.worker.string(),
-        fmt::format("the worker {} before it was ready; {}", describe_exit(exit_code), last_words(*slot.process))));
+    give_up(Error(ErrorKind::io, options_.worker.string(),
+                  fmt::format("the worker {} before it was ready{}", describe_exit(exit_code),
+                              after_semicolon(last_words(*slot.process)))));
   if (!slot.run) return;
   const std::size_t run = slot.run->run;
   const store::RunState state = queue_->state_of(run);

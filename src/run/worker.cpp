@@ -74,7 +74,8 @@ void ask_worker(const Path& worker, const Json& request, std::string_view last,
     }
     if (const auto code = process.exit_code())
       throw Error(ErrorKind::io, worker.string(),
-                  fmt::format("the worker {} before it answered; {}", describe_exit(*code), last_words(process)));
+                  fmt::format("the worker {} before it answered{}{}", describe_exit(*code),
+                              last_words(process).empty() ? "" : "; ", last_words(process)));
     std::array<pollfd, 2> polls{pollfd{process.output_descriptor(), POLLIN, 0},
                                 pollfd{process.error_descriptor(), POLLIN, 0}};
     ::poll(polls.data(), polls.size(), process.output_descriptor() < 0 ? 10 : 1000);

@@ -37,6 +37,8 @@ std::optional<Call> parse_call(std::string_view text, std::string_view origin) {
   Call call;
   for (const char* name : {"logspace", "linspace", "range"})
     if (text.starts_with(std::string(name) + "(")) call.name = name;
+  if (text.starts_with("geomspace("))
+    throw Error(ErrorKind::usage, origin, fmt::format("got \"{}\", expected logspace(first, last, count)", text));
   if (call.name.empty()) return std::nullopt;
   const std::string usage = call.name == "range" ? "range(start, end, step)" : call.name + "(first, last, count)";
   if (!text.ends_with(")")) throw Error(ErrorKind::usage, origin, fmt::format("got \"{}\", expected {}", text, usage));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/text.h"
 
 namespace mneme::study {
@@ -154,10 +155,23 @@ void add_paper(Study& study, const ConfigValue& root) {
 
 }  // namespace
 
+namespace {
+
+// Readable where it is short and plain, else a hash.
+std::string variant_name(const std::vector<std::string>& overrides) {
+  constexpr std::size_t kLongest = 60;
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=-+";
+  const std::string joined = join(overrides, "-");
+  if (joined.size() <= kLongest && joined.find_first_not_of(kPlain) == joined.npos) return joined;
+  return sha256_hex(join(overrides, "\n")).substr(0, 12);
+}
+
+}  // namespace
+
 std::string Study::file_name() const {
   std::string file = scale.empty() ? name : name + "-" + scale;
   std::replace(file.begin(), file.end(), '/', '-');
-  return file;
+  return overrides.empty() ? file : file + "-" + variant_name(overrides);
 }
 
 Study parse_study(std::string_view text, const Path& file, const StudyOptions& options) {
@@ -167,6 +181,8 @@ Study parse_study(std::string_view text, const Path& file, const StudyOptions& o
   study.title = title_of(root, study.name);
   study.scales = scale_names(root);
   study.scale = chosen_scale(options.scale, study.scales, file);
+  study.overrides = options.overrides;
+  std::sort(study.overrides.begin(), study.overrides.end());
   study.figures = figures_of(root);
   ConfigValue tree = scaled(root, study.scale);
   for (const std::string& assignment : options.overrides) apply_override(tree, assignment);

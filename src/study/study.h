@@ -25,14 +25,16 @@ namespace mneme::study {
 struct Study {
   std::string name;  // the file's stem, or its place under studies/: "recall/fig1"
   std::string title;
-  std::string scale;                // "" for the file as it is written
-  std::vector<std::string> scales;  // that the file knows
+  std::string scale;                   // "" for the file as it is written
+  std::vector<std::string> overrides;  // that made it another study than the file's, sorted
+  std::vector<std::string> scales;     // that the file knows
   std::vector<Axis> axes;
   std::vector<config::RunConfig> runs;
   std::vector<ConfigValue> figures;  // as written: whoever draws them checks them (report/figures/kinds.h)
   std::vector<PaperValue> paper;
 
-  // Name and scale, for files: "recall-fig1-laptop".
+  // Name, scale and overrides, for files: "recall-fig1-laptop", "demo-smoke-train.steps=50". A study with overrides is
+  // a study of its own: nothing that is kept under this name is shared with another.
   std::string file_name() const;
 };
 

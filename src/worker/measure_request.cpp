@@ -1,7 +1,11 @@
 #include "worker/measure_request.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "config/run_config.h"
@@ -28,12 +32,28 @@ double step_seconds(const config::RunConfig& run, double seconds) {
   return best;
 }
 
+// What the process holds is given back and its peak counted from here.
+void forget_peak() {
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+// The most memory that the process held since then.
+double peak_bytes() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
+  return 0;
+}
+
 }  // namespace
 
 void carry_out_measure(const Json& request) {
   for (const Json& config : request.at("configs")) {
     const config::RunConfig run = config::resolve_run(config_from_json(config, "request"));
-    send_event("step", {{"run", run.id}, {"seconds", step_seconds(run, request.value("seconds", 0.5))}});
+    forget_peak();
+    const double seconds = step_seconds(run, request.value("seconds", 0.5));
+    send_event("step", {{"run", run.id}, {"seconds", seconds}, {"bytes", peak_bytes()}});
   }
   send_event("finished");
 }

@@ -78,7 +78,7 @@ TEST(Resolve, MissingKeys) {
 TEST(Resolve, WrongTypesAndLimitsSayWhatIsExpected) {
   const std::pair<const char*, const char*> cases[] = {
       {"length = 'x'", "[s.toml:1:1] task.length: got \"x\", expected an integer >= 1"},
-      {"length = 32.0", "task.length: got 32.0, expected an integer >= 1"},
+      {"length = 32.5", "task.length: got 32.5, expected an integer >= 1"},
       {"length = true", "task.length: got true, expected an integer >= 1"},
       {"length = [1]", "task.length: got [1], expected an integer >= 1"},
       {"length = 0", "task.length: got 0, expected an integer >= 1"},

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <ctime>
+#include <algorithm>
+#include <map>
+#include <set>
 
 #include "cli/command.h"
+#include "cli/run_selection.h"
 #include "core/error.h"
 #include "core/safetensors.h"
 #include "core/text.h"
@@ -14,7 +17,7 @@ namespace mneme::cli {
 namespace {
 
 struct ExportOptions {
-  std::vector<std::string> arguments;
+  RunSelection runs;
   std::string format = "csv";
   std::string output;
   bool metrics = false;
@@ -22,26 +25,76 @@ struct ExportOptions {
 
 std::string number_text(const std::optional<double>& value) { return value ? Json(*value).dump() : ""; }
 
+// Paths into the configuration at which these runs differ, and that have no column of their own.
+std::vector<std::string> varying_paths(const std::vector<Json>& configs) {
+  static const std::set<std::string> known{"/task/name",    "/model/mixer", "/model/width",
+                                           "/model/layers", "/train/lr",    "/train/seed"};
+  std::map<std::string, std::set<std::string>> values;
+  for (const Json& config : configs)
+    for (const auto& [path, value] : config.items()) values[path].insert(value.dump());
+  std::map<std::string, std::size_t> present;
+  for (const Json& config : configs)
+    for (const auto& [path, value] : config.items()) ++present[path];
+  std::vector<std::string> paths;
+  for (const auto& [path, found] : values)
+    if (!known.contains(path) && (found.size() > 1 || present[path] < configs.size())) paths.push_back(path);
+  return paths;
+}
+
+std::string dotted(std::string path) {
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path.substr(1);
+}
+
+// Plain numbers, every digit of them; accuracies are fractions, times seconds.
 report::Table runs_table(const std::vector<store::RunRecord>& records) {
+  std::vector<Json> configs;
+  for (const store::RunRecord& r : records) configs.push_back(parse_json(r.config, r.id).flatten());
+  const std::vector<std::string> varying = varying_paths(configs);
   report::Table table;
   for (const char* name : {"run", "state", "reason", "task", "mixer", "width", "layers", "lr", "seed", "steps",
                            "seconds", "validation_accuracy", "test_accuracy"})
     table.columns.push_back({name});
-  for (const store::RunRecord& r : records)
+  for (const std::string& path : varying) table.columns.push_back({dotted(path)});
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const store::RunRecord& r = records[i];
     table.rows.push_back({r.id, std::string(store::run_state_name(r.state)), r.reason, r.task, r.mixer,
                           std::to_string(r.width), std::to_string(r.layers), Json(r.lr).dump(), std::to_string(r.seed),
                           std::to_string(r.steps), Json(r.seconds).dump(), number_text(r.validation_accuracy),
                           number_text(r.test_accuracy)});
+    for (const std::string& path : varying) {
+      const Json value = configs[i].value(path, Json());
+      table.rows.back().push_back(value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
   return table;
 }
 
-// One row per number: every reader of tables can turn it into columns.
+// The test split's numbers; those by position or distance have a row for each stretch.
+void add_test_rows(report::Table& table, const store::RunRecord& record) {
+  if (record.summary.empty()) return;
+  const Json values = parse_json(record.summary, record.id).value("values", Json::object());
+  const std::string step = std::to_string(record.steps);
+  const Json test = values.value("test", Json::object());
+  for (const auto& [name, value] : test.items()) {
+    if (value.is_number()) table.rows.push_back({record.id, step, "test", name, "", "", value.dump()});
+    if (!value.is_array()) continue;
+    for (const Json& bin : value)
+      table.rows.push_back(
+          {record.id, step, "test", name, bin.at("from").dump(), bin.at("to").dump(), bin.at("accuracy").dump()});
+  }
+}
+
+// One row per number: every reader of tables can turn it into columns. `from` and `to` are positions or distances.
 report::Table metrics_table(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
-  report::Table table{.columns = {{"run"}, {"step"}, {"split"}, {"name"}, {"value"}}, .rows = {}};
-  for (const store::RunRecord& record : records)
+  report::Table table{.columns = {{"run"}, {"step"}, {"split"}, {"name"}, {"from"}, {"to"}, {"value"}}, .rows = {}};
+  for (const store::RunRecord& record : records) {
     for (const Json& metric : lab.run(record.id).metrics())
       for (const auto& [name, value] : metric.at("values").items())
-        table.rows.push_back({record.id, metric.at("step").dump(), metric.value("split", ""), name, value.dump()});
+        table.rows.push_back(
+            {record.id, metric.at("step").dump(), metric.value("split", ""), name, "", "", value.dump()});
+    add_test_rows(table, record);
+  }
   return table;
 }
 
@@ -104,10 +157,10 @@ int export_runs(const ExportOptions& options, const Context& context) {
   lab.require();
   store::Index index = open_index(lab);
   std::vector<store::RunRecord> records;
-  if (options.arguments.empty()) {
+  if (options.runs.empty()) {
     records = index.query();
   } else {
-    for (const std::string& id : find_run_ids(index, options.arguments)) records.push_back(*index.find(id));
+    for (const std::string& id : options.runs.ids(index)) records.push_back(*index.find(id));
   }
   Json written = Json::array();
   if (files) {
@@ -137,9 +190,7 @@ int export_runs(const ExportOptions& options, const Context& context) {
 
 void add_export(CLI::App& app, Context& context) {
   auto options = std::make_shared<ExportOptions>();
-  app.add_option("runs", options->arguments,
-                 "run ids (or their first digits) or filters, as for `mneme runs`; default: all runs")
-      ->type_name("RUN ... | KEY=VALUE ...");
+  options->runs.add(app, "; default: all runs");
   app.add_option("--format", options->format,
                  "csv: one row per run; jsonl: one line per run with config, summary and metrics; tensorboard: event "
                  "files; safetensors: weights")

@@ -43,12 +43,15 @@ TimeEstimate estimate(const study::Study& study, const study::StudyPlan& plan, c
   TimeEstimate result;
   for (const auto& [kind, run] : chosen)
     if (steps.contains(study.runs[run].id))
-      result.measured.push_back({{"kind", kind}, {"step_seconds", steps.at(study.runs[run].id)}});
+      result.measured.push_back({{"kind", kind},
+                                 {"step_seconds", steps.at(study.runs[run].id).seconds},
+                                 {"bytes", steps.at(study.runs[run].id).bytes}});
   if (result.measured.size() != chosen.size()) return result;
   for (std::size_t i = 0; i < plan.to_run.size(); ++i) {
     const config::RunConfig& run = study.runs[plan.to_run[i]];
     const config::RunConfig& representative = study.runs[chosen.at(study::kind_of(run))];
-    result.seconds.push_back(study::estimated_seconds(run, plan.share[i], representative, steps.at(representative.id)));
+    result.seconds.push_back(
+        study::estimated_seconds(run, plan.share[i], representative, steps.at(representative.id).seconds));
   }
   return result;
 }
@@ -89,13 +92,24 @@ void print(const study::Study& study, const study::StudyPlan& plan, const TimeEs
     return;
   }
   for (const Json& measured : times.measured)
-    fmt::print("step     {:.2f} ms measured here: {}\n", 1000 * measured["step_seconds"].get<double>(),
-               measured["kind"].get<std::string>());
-  fmt::print("time     at most {} on this machine with {} workers\n", duration(study::makespan(times.seconds, jobs)),
-             jobs);
+    fmt::print("step     {:.2f} ms and {:.0f} MiB measured here: {}\n", 1000 * measured["step_seconds"].get<double>(),
+               measured["bytes"].get<double>() / 1048576, measured["kind"].get<std::string>());
+  fmt::print("time     at most {} on this machine with {} worker{}\n", duration(study::makespan(times.seconds, jobs)),
+             jobs, jobs == 1 ? "" : "s");
   if (nodes > 1)
     fmt::print("         at most {} on {} nodes like it\n", duration(study::makespan(times.seconds, jobs * nodes)),
                nodes);
+}
+
+// Workers train side by side; the largest runs may meet.
+void warn_of_memory(const TimeEstimate& times, int jobs) {
+  double most = 0;
+  for (const Json& measured : times.measured) most = std::max(most, measured["bytes"].get<double>());
+  const double needed = most * jobs, there = run::available_memory();
+  if (there > 0 && needed > there)
+    print_warning(fmt::format("{} worker{} may need {:.1f} GiB of memory, {:.1f} GiB are free; --jobs {} fits", jobs,
+                              jobs == 1 ? "" : "s", needed / 1073741824, there / 1073741824,
+                              std::max(1, static_cast<int>(there / most))));
 }
 
 int plan(const PlanOptions& options, const Context& context) {
@@ -108,6 +122,7 @@ int plan(const PlanOptions& options, const Context& context) {
   const auto known = known_states(lab);
   const study::StudyPlan plan = study::make_plan(study, known);
   const TimeEstimate times = estimate(study, plan, lab, !options.no_measure);
+  warn_of_memory(times, jobs);
   if (!context.json) {
     print(study, plan, times, jobs, options.nodes);
     if (options.list)

@@ -50,19 +50,27 @@ void print_curves(const std::vector<Json>& metrics, std::size_t columns) {
                                    .high_label = fmt::format("{:.3g}", high)}));
 }
 
-void print_fields(const std::string& prefix, const Json& fields) {
+// How wide the longest key is, with those of inner tables.
+std::size_t key_width(const Json& fields, std::size_t prefix = 0) {
+  std::size_t width = 0;
+  for (const auto& [key, value] : fields.items())
+    width = std::max(width, value.is_object() ? key_width(value, prefix + key.size() + 1) : prefix + key.size());
+  return width;
+}
+
+void print_fields(const std::string& prefix, const Json& fields, std::size_t width) {
   for (const auto& [key, value] : fields.items()) {
     if (value.is_object())
-      print_fields(prefix + key + ".", value);
+      print_fields(prefix + key + ".", value, width);
     else
-      fmt::print("  {} {}\n", padded(prefix + key, 22),
+      fmt::print("  {} {}\n", padded(prefix + key, width),
                  harmless(value.is_string() ? value.get<std::string>() : value.dump()));
   }
 }
 
 void print_section(const std::string& name, const Json& section, const Terminal& terminal) {
   fmt::print("{}\n", paint(name, Color::bold, terminal));
-  print_fields("", section);
+  print_fields("", section, std::max<std::size_t>(22, key_width(section)));
 }
 
 // A score of a point as a person reads it; null is a loss that was not finite.
@@ -86,7 +94,23 @@ void print_generalisation(const Json& found, const Terminal& terminal) {
   fmt::print("{}\n{}", paint("generalisation", Color::bold, terminal), report::to_text(table));
 }
 
+// Accuracy by position or distance, one line a stretch.
+void print_stretches(const std::string& name, const Json& bins, const Terminal& terminal) {
+  constexpr std::size_t kMost = 24, kBar = 20;
+  if (bins.empty() || bins.size() > kMost) return;
+  fmt::print("{}\n", paint(name, Color::bold, terminal));
+  for (const Json& bin : bins) {
+    const auto from = bin.at("from").get<std::int64_t>(), last = bin.at("to").get<std::int64_t>() - 1;
+    const double share = bin.at("accuracy").get<double>();
+    fmt::print("  {:>13} {} {:>7} of {}\n", from == last ? fmt::format("{}", from) : fmt::format("{}-{}", from, last),
+               bar(share, kBar), report::percent(share), bin.at("asked").dump());
+  }
+}
+
 void print_tests(const Json& values, const Terminal& terminal) {
+  const Json test = values.value("test", Json::object());
+  for (const char* name : {"accuracy_by_position", "accuracy_by_distance"})
+    if (test.contains(name)) print_stretches(name, test[name], terminal);
   if (values.contains("generalisation")) print_generalisation(values["generalisation"], terminal);
   if (values.contains("phases")) print_section("phases", values["phases"], terminal);
 }

@@ -39,6 +39,7 @@ Json studies_json(const store::Lab& lab, store::Index& index) {
     list.push_back({{"name", study.name},
                     {"title", study.title},
                     {"scale", study.scale},
+                    {"overrides", study.overrides},
                     {"runs", study.runs.size()},
                     {"states", counts}});
   }
@@ -85,6 +86,12 @@ Json failures_json(const store::Lab& lab, store::Index& index) {
   return list;
 }
 
+std::vector<std::string> with_overrides(const Json& study) {
+  std::vector<std::string> words{study["name"].get<std::string>()};
+  for (const Json& assignment : study["overrides"]) words.push_back(assignment.get<std::string>());
+  return words;
+}
+
 void print_studies(const Json& studies) {
   report::Table table{.columns = {{"study"},
                                   {"scale"},
@@ -101,7 +108,7 @@ void print_studies(const Json& studies) {
     const std::int64_t ended = count("done") + count("diverged") + count("failed") + count("cancelled");
     const auto runs = study["runs"].get<std::int64_t>();
     table.rows.push_back(
-        {harmless(study["name"].get<std::string>()), study["scale"], grouped(runs),
+        {harmless(join(with_overrides(study), " ")), study["scale"], grouped(runs),
          fmt::format("{:.0f} %", runs > 0 ? 100.0 * static_cast<double>(ended) / static_cast<double>(runs) : 100.0),
          grouped(count("done")), grouped(count("diverged")), grouped(count("failed")), grouped(count("running")),
          harmless(study["title"].get<std::string>())});

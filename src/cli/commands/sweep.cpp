@@ -38,8 +38,7 @@ void keep_all(const study::Study& study, const store::Lab& lab, const Path& file
   report::keep_results(file, rows);
 }
 
-void tell(const study::Study& study, const run::ExecutionResult& result, const std::string& name) {
-  const std::string scale = study.scale.empty() ? "" : " --scale " + study.scale;
+void tell(const study::Study& study, const run::ExecutionResult& result, const std::string& words) {
   fmt::print("{}: {} done, {} diverged, {} failed, {} cancelled, {} unfinished\n", study.title,
              result.count(store::RunState::done), result.count(store::RunState::diverged),
              result.count(store::RunState::failed), result.count(store::RunState::cancelled),
@@ -49,8 +48,8 @@ void tell(const study::Study& study, const run::ExecutionResult& result, const s
       fmt::print("  failed {}: {}\n", study.runs[i].id, result.runs[i].reason);
   if (!result.stopped.empty()) fmt::print("stopped: {}\n", result.stopped);
   if (!result.limit.empty()) fmt::print("stopped by {}\n", result.limit);
-  if (exit_code_of(result) != 0 || !result.limit.empty()) fmt::print("run the rest: mneme sweep {}{}\n", name, scale);
-  fmt::print("figure and tables: mneme report {}{}\n", name, scale);
+  if (exit_code_of(result) != 0 || !result.limit.empty()) fmt::print("run the rest: mneme sweep {}\n", words);
+  fmt::print("figure and tables: mneme report {}\n", words);
 }
 
 int sweep(const SweepOptions& options, const Context& context) {
@@ -58,8 +57,8 @@ int sweep(const SweepOptions& options, const Context& context) {
   check_limits(options.limits);
   const study::Study study = options.input.open();
   if (!context.json)
-    fmt::print(stderr, "{}: {} runs{}, {} workers\n", study.title, grouped(std::ssize(study.runs)),
-               study.scale.empty() ? "" : " at scale " + study.scale, jobs);
+    fmt::print(stderr, "{}: {} runs{}, {} worker{}\n", study.title, grouped(std::ssize(study.runs)),
+               study.scale.empty() ? "" : " at scale " + study.scale, jobs, jobs == 1 ? "" : "s");
   context.lab().create();
   report::remember_study(context.lab(), study);
   TrainLimits limits = options.limits;
@@ -71,6 +70,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     for (std::size_t i = 0; i < study.runs.size(); ++i)
       runs.push_back(result_json(study.runs[i], result.runs[i], context.lab()));
     print_json({{"study", study.name},
+                {"overrides", study.overrides},
                 {"title", study.title},
                 {"scale", study.scale},
                 {"interrupted", result.interrupted},
@@ -78,7 +78,7 @@ int sweep(const SweepOptions& options, const Context& context) {
                 {"limit", result.limit},
                 {"runs", runs}});
   } else {
-    tell(study, result, options.input.name());
+    tell(study, result, options.input.words_for(study));
   }
   return exit_code_of(result);
 }

@@ -166,18 +166,31 @@ class LiveProgress : public Progress {
   }
 
  private:
-  std::size_t width() const { return static_cast<std::size_t>(std::max(20, terminal_of(stream_).columns) - 1); }
+  // A window may be resized while we draw.
+  std::size_t width() const {
+    const Terminal now = terminal_of(stream_);
+    return static_cast<std::size_t>(std::max(20, now.is_terminal ? now.columns : terminal_.columns) - 1);
+  }
 
+  // The most that fits: step and loss are the last to go.
   std::string running_line(const Running& running) const {
     const run::RunProgress& progress = running.progress;
     const double share =
         progress.steps > 0 ? static_cast<double>(progress.step) / static_cast<double>(progress.steps) : 0;
-    std::string text = fmt::format("{} {} |{}| {}/{}", running.run->id, labels_.of(*running.run), bar(share, 16),
-                                   progress.step, progress.steps);
-    if (progress.step > running.first_step)
-      text += fmt::format("  loss {}  acc {}  {}  {}", loss_text(progress.loss), report::percent(progress.accuracy),
-                          rate_text(progress.tokens_per_second), running.left());
-    return text;
+    const std::string steps = fmt::format("{}/{}", progress.step, progress.steps);
+    std::string scores, speed;
+    if (progress.step > running.first_step) {
+      scores = fmt::format("  loss {}  acc {}", loss_text(progress.loss), report::percent(progress.accuracy));
+      speed = fmt::format("  {}  {}", rate_text(progress.tokens_per_second), running.left());
+    }
+    const std::string &id = running.run->id, label = labels_.of(*running.run);
+    for (const std::string& text :
+         {fmt::format("{} {} |{}| {}{}{}", id, label, bar(share, 16), steps, scores, speed),
+          fmt::format("{} {} |{}| {}{}", id, label, bar(share, 16), steps, scores),
+          fmt::format("{} {} {}{}", id, label, steps, scores), fmt::format("{} {}{}", label, steps, scores),
+          fmt::format("{} {}{}", id.substr(0, 4), steps, scores)})
+      if (display_width(text) <= width()) return text;
+    return steps + scores;
   }
 
   // To the first column of the first drawn line, and everything below it gone.
@@ -191,7 +204,7 @@ class LiveProgress : public Progress {
 
   void line(const std::string& text) override {
     erase();
-    put(text + "\n");
+    put((display_width(text) > width() ? wrapped(text, width(), 4) : text) + "\n");
   }
 
   // One write per picture: it does not flicker, and a kill leaves whole lines.

@@ -11,7 +11,8 @@ namespace mneme::report {
 
 struct StudyRecord {
   std::string name, title, scale;
-  std::vector<std::string> runs;  // ids
+  std::vector<std::string> runs;       // ids
+  std::vector<std::string> overrides;  // a study with overrides is one of its own
 };
 
 // Runs know nothing of their study; this is for `mneme status` only.

@@ -70,6 +70,18 @@ TEST_F(ProgressTest, PlainLinesTellStartEvaluationAndEnd) {
   EXPECT_EQ(lines[4], "note: something");
 }
 
+TEST_F(ProgressTest, ANarrowTerminalKeepsStepAndLoss) {
+  auto progress =
+      make_progress(runs, report::RunLabels(), file, Terminal{.is_terminal = true, .color = false, .columns = 40});
+  progress->on_start(0, runs[0], 0);
+  progress->on_progress(0, runs[0],
+                        {.step = 50, .steps = 100, .loss = 1.5, .accuracy = 0.25, .tokens_per_second = 52000});
+  progress->on_tick();
+  const auto lines = screen(written());
+  EXPECT_THAT(lines[0], HasSubstr("50/100  loss 1.500"));
+  EXPECT_LE(display_width(lines[0]), 39u);
+}
+
 TEST_F(ProgressTest, OnATerminalTheLinesAreRedrawnInPlace) {
   auto progress =
       make_progress(runs, report::RunLabels(), file, Terminal{.is_terminal = true, .color = false, .columns = 80});
