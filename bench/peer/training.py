@@ -4,7 +4,7 @@ A case is what `mneme bench train --save-case FILE` writes: blocks of mixer + ML
 mixers are those of mixers.py. Loss and gradient norm of the first step must be the case's, or nothing is printed.
 
 --logits full      logits for every position, cross entropy with ignore_index: how Zoology does it
---logits gathered  logits for the asked positions only: the best a careful user writes
+--logits gathered  logits for the labelled positions only: the best a careful user writes
 --form plain       the mixer as its formula says
 --form fused       attention as scaled_dot_product_attention (PyTorch 2)
 --form compiled    the same through torch.compile (PyTorch 2; on a CPU it needs a C++ compiler and PyTorch's and Python's headers)
@@ -96,15 +96,15 @@ class Training:
         self.parameters = list(parameters.values())
         train = config["train"]
         self.optimiser = torch.optim.AdamW(self.parameters, lr=train["lr"], weight_decay=train["weight_decay"])
-        self.tokens, self.asked, self.answers = tensors["tokens"].long(), tensors["asked"], tensors["answers"].long()
+        self.tokens, self.labelled, self.answers = tensors["tokens"].long(), tensors["labelled"], tensors["answers"].long()
         self.loss = torch.compile(self.plain_loss) if options.form == "compiled" else self.plain_loss
-        self.labels = torch.full((self.tokens.numel(),), -100).scatter(0, self.asked, self.answers)
+        self.labels = torch.full((self.tokens.numel(),), -100).scatter(0, self.labelled, self.answers)
 
     def plain_loss(self):
         hidden = self.model.hidden(self.tokens)
         if self.logits == "full":
             return F.cross_entropy((hidden @ self.model.table.t()).flatten(0, 1), self.labels, ignore_index=-100)
-        return F.cross_entropy(hidden.flatten(0, 1)[self.asked] @ self.model.table.t(), self.answers)
+        return F.cross_entropy(hidden.flatten(0, 1)[self.labelled] @ self.model.table.t(), self.answers)
 
     def step(self):
         self.optimiser.zero_grad()

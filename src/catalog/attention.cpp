@@ -1,4 +1,4 @@
-#include "catalog/attention.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 namespace {

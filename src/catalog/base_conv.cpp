@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
 
@@ -32,7 +34,6 @@ bool knows_order(const Options& options) {
   const auto sizes = options.integers("kernel_size");
   return std::any_of(sizes.begin(), sizes.end(), [](std::int64_t taps) { return taps != 1; });
 }
-bool causal(const Options&) { return true; }
 
 void validate(const MixerContext&, const Options& options) {
   for (const std::int64_t taps : options.integers("kernel_size"))
@@ -63,7 +64,6 @@ MixerEntry base_conv_entry() {
       .state = state,
       .flops = flops,
       .knows_order = knows_order,
-      .causal = causal,
       .validate = validate,
   };
 }

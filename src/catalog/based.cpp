@@ -1,4 +1,4 @@
-#include "catalog/based.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 namespace {
@@ -25,7 +25,6 @@ double output_flops(const MixerContext& context, const Options&) {
 }
 
 bool knows_order(const Options&) { return false; }
-bool causal(const Options&) { return true; }
 
 void validate(const MixerContext& context, const Options& options) {
   const std::int64_t heads = options.integer("num_heads"), kv = options.integer("num_key_value_heads");
@@ -60,7 +59,6 @@ MixerEntry based_entry() {
       .state = state,
       .flops = flops,
       .knows_order = knows_order,
-      .causal = causal,
       .validate = validate,
       .output_flops = output_flops,
   };

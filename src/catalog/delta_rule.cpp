@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
 
@@ -38,8 +40,6 @@ double output_flops(const MixerContext& context, const DeltaRuleSizes& s) {
   return (s.gate ? 4.0 : 2.0) * static_cast<double>(context.width * s.out_width());
 }
 
-bool always(const Options&) { return true; }
-
 template <DeltaRuleSizes (*sizes)(const MixerContext&, const Options&)>
 MixerEntry entry(std::string name, std::string summary, std::string citation, Schema options,
                  void (*validate)(const MixerContext&, const Options&)) {
@@ -52,8 +52,6 @@ MixerEntry entry(std::string name, std::string summary, std::string citation, Sc
       .parameters = [](const MixerContext& c, const Options& o) { return parameters(c, sizes(c, o)); },
       .state = [](const MixerContext& c, const Options& o) { return state(sizes(c, o)); },
       .flops = [](const MixerContext& c, const Options& o) { return flops(c, sizes(c, o)); },
-      .knows_order = always,
-      .causal = always,
       .validate = validate,
       .output_flops = [](const MixerContext& c, const Options& o) { return output_flops(c, sizes(c, o)); },
   };

@@ -1,13 +1,9 @@
+// Sizes of the mixers whose matrix state is corrected by the delta rule: deltanet, gated_deltanet, deltaproduct.
 #pragma once
 
 #include "catalog/mixer_entry.h"
 
 namespace mneme::catalog {
-
-// Mixers with a matrix state that is corrected by the delta rule.
-MixerEntry deltanet_entry();
-MixerEntry gated_deltanet_entry();
-MixerEntry deltaproduct_entry();
 
 // What the three are made of: one structure, so one module and one set of formulas serves them all.
 struct DeltaRuleSizes {

@@ -1,4 +1,4 @@
-#include "catalog/ema.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 namespace {
@@ -25,9 +25,6 @@ MixerEntry ema_entry() {
       .parameters = parameters,
       .state = state,
       .flops = flops,
-      .knows_order = [](const Options&) { return true; },
-      .causal = [](const Options&) { return true; },
-      .validate = [](const MixerContext&, const Options&) {},
   };
 }
 

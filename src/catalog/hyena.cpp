@@ -1,4 +1,4 @@
-#include "catalog/hyena.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 namespace {
@@ -27,8 +27,6 @@ double flops(const MixerContext& context, const Options& options) {
 double output_flops(const MixerContext& context, const Options&) {
   return 2.0 * static_cast<double>(context.width * context.width);
 }
-
-bool always(const Options&) { return true; }
 
 void validate(const MixerContext&, const Options& options) {
   if (options.integer("emb_dim") % 2 == 0) options.reject("emb_dim", "an odd number: time, and pairs of waves");
@@ -64,8 +62,6 @@ MixerEntry hyena_entry() {
       .parameters = parameters,
       .state = state,
       .flops = flops,
-      .knows_order = always,
-      .causal = always,
       .validate = validate,
       .output_flops = output_flops,
   };

@@ -1,4 +1,4 @@
-#include "catalog/ids4.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 
@@ -23,8 +23,6 @@ MixerEntry ids4_entry() {
             return 2.0 * L * (D * N * N + N * N * N + N * N + N * D + D * D);
           },
       .knows_order = [](const Options& options) { return options.integer("d_state") > 1; },
-      .causal = [](const Options&) { return true; },
-      .validate = [](const MixerContext&, const Options&) {},
   };
 }
 

@@ -1,4 +1,4 @@
-#include "catalog/linear_attention.h"
+#include "catalog/entries.h"
 
 #include "catalog/head_widths.h"
 
@@ -32,7 +32,6 @@ double output_flops(const MixerContext& context, const Options& options) {
 }
 
 bool knows_order(const Options&) { return false; }
-bool causal(const Options&) { return true; }
 
 }  // namespace
 
@@ -61,7 +60,6 @@ MixerEntry linear_attention_entry() {
       .state = state,
       .flops = flops,
       .knows_order = knows_order,
-      .causal = causal,
       .validate = validate_head_widths,
       .output_flops = output_flops,
   };

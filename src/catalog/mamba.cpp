@@ -1,5 +1,7 @@
 #include "catalog/mamba.h"
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
 
@@ -33,9 +35,6 @@ double output_flops(const MixerContext& context, const Options& options) {
   const std::int64_t D = context.width, E = options.integer("expand") * D;
   return (options.flag("gate") ? 4.0 : 2.0) * static_cast<double>(E * D);
 }
-
-bool knows_order(const Options&) { return true; }
-bool causal(const Options&) { return true; }
 
 void validate(const MixerContext&, const Options& options) {
   if (options.real("dt_min") > options.real("dt_max")) options.reject("dt_min", "at most dt_max");
@@ -79,8 +78,6 @@ MixerEntry entry(bool whole) {
       .parameters = parameters,
       .state = state,
       .flops = flops,
-      .knows_order = knows_order,
-      .causal = causal,
       .validate = whole ? validate : validate_s6,
       .output_flops = output_flops,
   };

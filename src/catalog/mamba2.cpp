@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
 
@@ -32,9 +34,6 @@ double output_flops(const MixerContext& context, const Options& options) {
   const Mamba2Widths w = mamba2_widths(context, options);
   return static_cast<double>(w.inner * (4 * context.width + 2 * w.state));
 }
-
-bool knows_order(const Options&) { return true; }
-bool causal(const Options&) { return true; }
 
 void validate(const MixerContext& context, const Options& options) {
   if (options.real("dt_min") > options.real("dt_max")) options.reject("dt_min", "at most dt_max");
@@ -82,8 +81,6 @@ MixerEntry mamba2_entry() {
       .parameters = parameters,
       .state = state,
       .flops = flops,
-      .knows_order = knows_order,
-      .causal = causal,
       .validate = validate,
       .output_flops = output_flops,
   };

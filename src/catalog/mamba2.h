@@ -1,11 +1,9 @@
-// Mamba-2 (state space duality).
+// Sizes of Mamba-2 (state space duality).
 #pragma once
 
 #include "catalog/mixer_entry.h"
 
 namespace mneme::catalog {
-
-MixerEntry mamba2_entry();
 
 struct Mamba2Widths {
   std::int64_t inner, head, heads, groups, state;  // E, P, H, G, N

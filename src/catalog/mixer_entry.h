@@ -1,4 +1,4 @@
-// What is known of a mixer without building it: its name, options and formulas.
+// What is known of a mixer without building it: its name, options and formulas. An entry says only what is its own.
 //
 // The front end lists, validates and plans with these entries; the worker builds the torch modules from
 // the same ones (src/mixers/list.cpp), and a test holds the two to each other.
@@ -13,7 +13,7 @@
 
 namespace mneme::catalog {
 
-// Where a mixer stands in a model.
+// The place of a mixer in a model.
 struct MixerContext {
   std::int64_t width = 0;   // D
   std::int64_t length = 0;  // L: the longest sequence it must handle in training
@@ -31,17 +31,17 @@ struct MixerEntry {
 
   // Trainable numbers.
   std::int64_t (*parameters)(const MixerContext&, const Options&);
-  // Floats per sequence that must be kept to go on after `length` tokens.
+  // Floats per sequence that must be kept to continue after `length` tokens.
   std::int64_t (*state)(const MixerContext&, const Options&);
   // Useful floating-point operations of one forward pass over one sequence of `length` tokens.
   double (*flops)(const MixerContext&, const Options&);
   // False if permuting earlier tokens cannot change the output: such a mixer needs positions.
-  bool (*knows_order)(const Options&);
+  bool (*knows_order)(const Options&) = [](const Options&) { return true; };
   // False only for options that look ahead.
-  bool (*causal)(const Options&);
+  bool (*causal)(const Options&) = [](const Options&) { return true; };
   // Rejects options that do not fit each other or the context.
-  void (*validate)(const MixerContext&, const Options&);
-  // Of flops, those of a token that are left out if its output is not asked; nullptr: none.
+  void (*validate)(const MixerContext&, const Options&) = [](const MixerContext&, const Options&) {};
+  // The part of flops that is saved for each position without a label; nullptr: none.
   double (*output_flops)(const MixerContext&, const Options&) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-#include "catalog/nru.h"
+#include "catalog/entries.h"
 
 #include <cmath>
 
@@ -70,8 +70,6 @@ MixerEntry nru_entry() {
       .state = [](const MixerContext& context,
                   const Options& options) { return hidden_size(context, options) + options.integer("memory_size"); },
       .flops = flops,
-      .knows_order = [](const Options&) { return true; },
-      .causal = [](const Options&) { return true; },
       .validate = validate,
   };
 }

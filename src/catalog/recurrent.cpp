@@ -1,5 +1,7 @@
 #include "catalog/recurrent.h"
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
 
@@ -32,9 +34,6 @@ Schema common_options() {
   };
 }
 
-bool always(const Options&) { return true; }
-void anything(const MixerContext&, const Options&) {}
-
 }  // namespace
 
 std::int64_t hidden_size(const MixerContext& context, const Options& options) {
@@ -54,9 +53,6 @@ MixerEntry rnn_entry() {
       .parameters = [](const MixerContext& c, const Options& o) { return count(c, o, 1); },
       .state = [](const MixerContext& c, const Options& o) { return floats(c, o, 1); },
       .flops = [](const MixerContext& c, const Options& o) { return work(c, o, 1, 3); },
-      .knows_order = always,
-      .causal = always,
-      .validate = anything,
   };
 }
 
@@ -70,9 +66,6 @@ MixerEntry lstm_entry() {
       .parameters = [](const MixerContext& c, const Options& o) { return count(c, o, 4); },
       .state = [](const MixerContext& c, const Options& o) { return floats(c, o, 2); },
       .flops = [](const MixerContext& c, const Options& o) { return work(c, o, 4, 13); },
-      .knows_order = always,
-      .causal = always,
-      .validate = anything,
   };
 }
 
@@ -90,9 +83,6 @@ MixerEntry gru_entry() {
       .parameters = [](const MixerContext& c, const Options& o) { return count(c, o, 3); },
       .state = [](const MixerContext& c, const Options& o) { return floats(c, o, 1); },
       .flops = [](const MixerContext& c, const Options& o) { return work(c, o, 3, 13); },
-      .knows_order = always,
-      .causal = always,
-      .validate = anything,
   };
 }
 

@@ -1,5 +1,7 @@
 #include "catalog/retention.h"
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
 
@@ -63,9 +65,6 @@ double retnet_output_flops(const MixerContext& context, const Options& options) 
   return output_flops(context, options) + 2.0 * static_cast<double>(widths.key * widths.head_value());
 }
 
-bool knows_order(const Options&) { return true; }
-bool causal(const Options&) { return true; }
-
 void validate(const MixerContext& context, const Options& options) {
   validate_head_widths(context, options);
   const std::int64_t kv = options.integer("num_kv_heads");
@@ -118,8 +117,6 @@ MixerEntry retnet_entry() {
       .parameters = shared_parameters,
       .state = state,
       .flops = shared_flops,
-      .knows_order = knows_order,
-      .causal = causal,
       .validate = validate_retnet,
       .output_flops = retnet_output_flops,
   };
@@ -140,8 +137,6 @@ MixerEntry gla_entry() {
       .parameters = gla_parameters,
       .state = state,
       .flops = gla_flops,
-      .knows_order = knows_order,
-      .causal = causal,
       .validate = validate,
       .output_flops = output_flops,
   };

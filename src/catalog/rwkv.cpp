@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catalog/entries.h"
+
 namespace mneme::catalog {
 namespace {
-
-bool always(const Options&) { return true; }
-void anything(const MixerContext&, const Options&) {}
 
 double square(const MixerContext& context) {
   return static_cast<double>(context.width) * static_cast<double>(context.width);
@@ -51,9 +50,6 @@ MixerEntry rwkv4_entry() {
       .state = [](const MixerContext& c, const Options&) { return 4 * c.width; },
       .flops = [](const MixerContext& c,
                   const Options&) { return length(c) * (8.0 * square(c) + 20.0 * static_cast<double>(c.width)); },
-      .knows_order = always,
-      .causal = always,
-      .validate = anything,
       // The receptance and the output projection.
       .output_flops = [](const MixerContext& c, const Options&) { return 4.0 * square(c); },
   };
@@ -75,9 +71,6 @@ MixerEntry rwkv4_channel_mix_entry() {
           [](const MixerContext& c, const Options& o) {
             return 2.0 * length(c) * square(c) * static_cast<double>(2 * o.integer("hidden_mult") + 1);
           },
-      .knows_order = always,
-      .causal = always,
-      .validate = anything,
   };
 }
 
@@ -100,8 +93,6 @@ MixerEntry rwkv5_entry() {
             const auto N = static_cast<double>(rwkv_head_size(c, o, "head_size"));
             return length(c) * (10.0 * square(c) + 5.0 * static_cast<double>(c.width) * N);
           },
-      .knows_order = always,
-      .causal = always,
       .validate = [](const MixerContext& c, const Options& o) { whole_heads(c, o, "head_size"); },
   };
 }
@@ -142,8 +133,6 @@ MixerEntry rwkv7_entry() {
                    (8.0 * D * D + 4.0 * D * static_cast<double>(ranks.decay + ranks.gate + ranks.a + ranks.v) +
                     9.0 * D * N);
           },
-      .knows_order = always,
-      .causal = always,
       .validate = [](const MixerContext& c, const Options& o) { whole_heads(c, o, "head_dim"); },
   };
 }

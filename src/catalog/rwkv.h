@@ -1,14 +1,9 @@
+// Sizes of RWKV-5 and RWKV-7.
 #pragma once
 
 #include "catalog/mixer_entry.h"
 
 namespace mneme::catalog {
-
-// RWKV-4 time mix and its channel mix (a state mixer that also sees the previous token), RWKV-5 and RWKV-7.
-MixerEntry rwkv4_entry();
-MixerEntry rwkv4_channel_mix_entry();
-MixerEntry rwkv5_entry();
-MixerEntry rwkv7_entry();
 
 // Channels of a head: the option, or 64 capped at the width if it is 0.
 std::int64_t rwkv_head_size(const MixerContext& context, const Options& options, std::string_view option);

@@ -1,4 +1,4 @@
-#include "catalog/s4.h"
+#include "catalog/entries.h"
 
 #include <algorithm>
 
@@ -10,8 +10,6 @@ Field state_field() {
 }
 Field shortest_step_field() { return real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"); }
 Field longest_step_field() { return real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"); }
-
-bool always(const Options&) { return true; }
 
 void even_state(const MixerContext&, const Options& options) {
   if (options.integer("d_state") % 2 != 0)
@@ -61,8 +59,6 @@ MixerEntry s4d_entry() {
           },
       .state = states_of_channels,
       .flops = convolution_and_output,
-      .knows_order = always,
-      .causal = always,
       .validate =
           [](const MixerContext& context, const Options& options) {
             even_state(context, options);
@@ -107,8 +103,6 @@ MixerEntry s4_entry() {
           },
       .state = states_of_channels,
       .flops = convolution_and_output,
-      .knows_order = always,
-      .causal = always,
       .validate =
           [](const MixerContext& context, const Options& options) {
             even_state(context, options);
@@ -154,8 +148,6 @@ MixerEntry h3_entry() {
             const double shift = D * taps * (2.0 * L - taps + 1.0), diagonal = D * e * L * (L + 1.0);
             return 8.0 * L * D * D + shift + diagonal + 3.0 * L * D * e;
           },
-      .knows_order = always,
-      .causal = always,
       .validate =
           [](const MixerContext& context, const Options& options) {
             even_state(context, options);

@@ -1,12 +1,10 @@
-#include "catalog/state_mixers.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 namespace {
 
 std::int64_t no_state(const MixerContext&, const Options&) { return 0; }
 bool pointwise_order(const Options&) { return false; }
-bool pointwise_causal(const Options&) { return true; }
-void anything(const MixerContext&, const Options&) {}
 
 std::int64_t hidden(const MixerContext& context, const Options& options) {
   return options.integer("hidden_mult") * context.width;
@@ -43,8 +41,6 @@ MixerEntry mlp_entry() {
       .state = no_state,
       .flops = [](const MixerContext& c, const Options& o) { return work(c, o, 2); },
       .knows_order = pointwise_order,
-      .causal = pointwise_causal,
-      .validate = anything,
   };
 }
 
@@ -59,8 +55,6 @@ MixerEntry glu_entry() {
       .state = no_state,
       .flops = [](const MixerContext& c, const Options& o) { return work(c, o, 3); },
       .knows_order = pointwise_order,
-      .causal = pointwise_causal,
-      .validate = anything,
   };
 }
 
@@ -75,8 +69,6 @@ MixerEntry identity_entry() {
       .state = no_state,
       .flops = [](const MixerContext&, const Options&) { return 0.0; },
       .knows_order = pointwise_order,
-      .causal = pointwise_causal,
-      .validate = anything,
   };
 }
 

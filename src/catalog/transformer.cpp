@@ -1,4 +1,4 @@
-#include "catalog/transformer.h"
+#include "catalog/entries.h"
 
 namespace mneme::catalog {
 namespace {

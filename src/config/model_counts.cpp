@@ -21,7 +21,7 @@ std::int64_t head_parameters(const RunConfig& run) {
   return (tied ? 0 : outputs * run.model.integer("width")) + (run.model.flag("head_bias") ? outputs : 0);
 }
 
-// The norms of one layer: one a mixer, and of which kind.
+// The norms of one layer: one per mixer, and their kind.
 std::int64_t layer_norm_parameters(const RunConfig& run) {
   const std::string block = run.model.text("block");
   if (block == "plain") return 0;
@@ -29,9 +29,9 @@ std::int64_t layer_norm_parameters(const RunConfig& run) {
   return norms * norm_parameters(block == "mamba" ? "rmsnorm" : "layernorm", run.model.integer("width"));
 }
 
-// In the last layer only asked positions matter, to a state mixer that treats each alone and then to the sequence
+// In the last layer only labelled positions matter, to a state mixer that treats each alone and then to the sequence
 // mixer.
-bool only_asked_matter(const RunConfig& run, std::int64_t layer) {
+bool only_labels_matter(const RunConfig& run, std::int64_t layer) {
   const bool last = layer + 1 == run.model.integer("layers");
   const bool alone = !run.state_mixer || !run.state_mixer.entry->knows_order(run.state_mixer.options);
   return last && alone && !run.shape.is_signal();
@@ -40,14 +40,14 @@ bool only_asked_matter(const RunConfig& run, std::int64_t layer) {
 double mixer_flops(const RunConfig& run, std::int64_t layer) {
   const MixerConfig& mixer = run.mixer(layer);
   const double flops = mixer.entry->flops(run.context(layer), mixer.options);
-  if (!only_asked_matter(run, layer) || !mixer.entry->output_flops) return flops;
-  const double not_asked = static_cast<double>(run.shape.length) - run.shape.asked;
-  return flops - not_asked * mixer.entry->output_flops(run.context(layer), mixer.options);
+  if (!only_labels_matter(run, layer) || !mixer.entry->output_flops) return flops;
+  const double unlabelled = static_cast<double>(run.shape.length) - run.shape.labelled;
+  return flops - unlabelled * mixer.entry->output_flops(run.context(layer), mixer.options);
 }
 
 double state_mixer_flops(const RunConfig& run, std::int64_t layer) {
   const double flops = run.state_mixer.entry->flops(run.state_context(layer), run.state_mixer.options);
-  return only_asked_matter(run, layer) ? flops * run.shape.asked / static_cast<double>(run.shape.length) : flops;
+  return only_labels_matter(run, layer) ? flops * run.shape.labelled / static_cast<double>(run.shape.length) : flops;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::int64_t RunConfig::state() const {
 std::map<std::string, double> RunConfig::forward_flops_by_part() const {
   const auto outputs = static_cast<double>(shape.is_signal() ? 1 : shape.classes);
   std::map<std::string, double> parts = {
-      {"head", 2.0 * shape.asked * static_cast<double>(model.integer("width")) * outputs}};
+      {"head", 2.0 * shape.labelled * static_cast<double>(model.integer("width")) * outputs}};
   for (std::int64_t layer = 0; layer < model.integer("layers"); ++layer) {
     parts[mixer(layer).entry->name] += mixer_flops(*this, layer);
     if (state_mixer) parts[state_mixer.entry->name] += state_mixer_flops(*this, layer);

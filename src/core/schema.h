@@ -30,7 +30,7 @@ struct Field {
   std::string help;
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::vector<std::string> choices = {};  // of a choice; of a number: words that may stand for it
+  std::vector<std::string> choices = {};  // of a choice; of a number: words allowed in its place
 
   std::string expected() const;  // "an integer >= 1", "one of split, shared"
 };

@@ -31,7 +31,7 @@ inline bool is_utf8(std::string_view text) { return utf8_prefix(text) == text.si
 // At most `limit` bytes (at least 4) of a text, cut between characters and ending in "..." if it was longer.
 std::string shortened(std::string_view text, std::size_t limit);
 
-// Addresses in the text with *** for what stands between "://USER:" and the last "@", and after "password=".
+// Addresses in the text with *** for what is between "://USER:" and the last "@", and after "password=".
 std::string without_passwords(std::string_view text);
 
 // 12345678 -> "12,345,678".

@@ -40,7 +40,7 @@ void note_linear(std::int64_t T, const torch::Tensor& weight) {
   note({out, T, in, true, false});
 }
 
-// The projections of an attention layer; if rows are asked, queries and outputs are those of rows alone.
+// The projections of an attention layer; with labelled positions, queries and outputs are computed at those only.
 void note_attention(std::int64_t T, const torch::Tensor& weight_in, const torch::Tensor& weight_out,
                     const torch::Tensor& rows) {
   const std::int64_t D = weight_out.size(0);

@@ -1,4 +1,4 @@
-#include "mixers/attention.h"
+#include "mixers/list.h"
 
 #include <cmath>
 #include <limits>
@@ -46,20 +46,20 @@ class Attention : public Mixer {
     return out_proj_->forward(kernels ? kernel_context(x) : composed_context(x, pass));
   }
 
-  // Keys and values of all positions, everything else of the asked ones.
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass) override {
-    if (!ops::use_kernels(x) || drops(pass) || rows.numel() == 0) return Mixer::forward_rows(x, rows, pass);
-    if (is_fused()) return ops::attention_layer(x, rows, weights(), H_);
+  // Keys and values of all positions, everything else at the labelled ones.
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass& pass) override {
+    if (!ops::use_kernels(x) || drops(pass) || positions.numel() == 0) return Mixer::forward_at(x, positions, pass);
+    if (is_fused()) return ops::attention_layer(x, positions, weights(), H_);
     torch::Tensor q, kv;
     if (has_conv() || rotary_) {
       const auto qkv = turned_streams(x);
-      q = ops::select_rows(qkv[0], rows);    // [R, D]
-      kv = torch::cat({qkv[1], qkv[2]}, 2);  // [B, L, 2D]
+      q = ops::select_positions(qkv[0], positions);  // [R, D]
+      kv = torch::cat({qkv[1], qkv[2]}, 2);          // [B, L, 2D]
     } else {
-      q = Wqkv_->part(ops::select_rows(x, rows), 0, D_);  // [R, D]
-      kv = Wqkv_->part(x, D_, 2 * D_);                    // [B, L, 2D]
+      q = Wqkv_->part(ops::select_positions(x, positions), 0, D_);  // [R, D]
+      kv = Wqkv_->part(x, D_, 2 * D_);                              // [B, L, 2D]
     }
-    return out_proj_->forward(ops::causal_attention_of_rows(q, kv, rows, H_));
+    return out_proj_->forward(ops::causal_attention_at(q, kv, positions, H_));
   }
 
   bool has_step() const override { return causal_conv_; }

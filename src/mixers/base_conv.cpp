@@ -1,4 +1,4 @@
-#include "mixers/base_conv.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "mixers/based.h"
+#include "mixers/list.h"
 
 #include "ops/gated_scan.h"
 #include "ops/linear.h"
@@ -25,8 +25,8 @@ class Based : public Mixer {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return proj_o_->forward(averages(x)); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    return proj_o_->forward(ops::select_rows(averages(x), rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    return proj_o_->forward(ops::select_positions(averages(x), positions));
   }
 
   bool has_step() const override { return true; }
@@ -62,7 +62,7 @@ class Based : public Mixer {
     return ops::taylor_features(heads(projection->forward(x)));
   }
 
-  // A 1 behind each value, whose weighted sum is the sum of the weights: [.., H, dv + 1].
+  // A 1 after each value, whose weighted sum is the sum of the weights: [.., H, dv + 1].
   static torch::Tensor with_one(const torch::Tensor& v) {
     return torch::cat({v, torch::ones_like(v.narrow(-1, 0, 1))}, -1);
   }

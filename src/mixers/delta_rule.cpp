@@ -1,4 +1,4 @@
-#include "mixers/delta_rule.h"
+#include "mixers/list.h"
 
 #include <cmath>
 
@@ -43,8 +43,8 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    return mix(x, ops::Positions(rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    return mix(x, ops::Positions(positions));
   }
 
   bool has_step() const override { return true; }
@@ -85,12 +85,12 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
     torch::Tensor q, k, v, beta, g;  // as delta_rule wants them
   };
 
-  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
     const Inputs in = inputs(x, [](const nn::DepthwiseConv& conv, int, const torch::Tensor& y, nn::ConvEnd end) {
       return conv.forward(y, end);
     });
     const torch::Tensor o = ops::delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");  // [B, L, H, dv]
-    return output(wanted.of(x), wanted.of(o));
+    return output(positions.of(x), positions.of(o));
   }
 
   ops::Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {

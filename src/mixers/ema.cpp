@@ -1,4 +1,4 @@
-#include "mixers/ema.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

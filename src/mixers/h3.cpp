@@ -1,10 +1,10 @@
-#include "mixers/h3.h"
+#include "mixers/list.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "nn/holder.h"
+#include "nn/nested.h"
 #include "ops/diagonal_kernel.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
@@ -101,16 +101,18 @@ class H3 : public Mixer, public nn::SelfInitialised {
     q_proj_ = register_module("q_proj", ops::Linear(width_, width_));
     k_proj_ = register_module("k_proj", ops::Linear(width_, width_));
     v_proj_ = register_module("v_proj", ops::Linear(width_, width_));
-    shift_ = nn::register_held(*this, "ssm_k_kernel", "kernel", std::make_shared<ShiftKernel>(width_, N_));
-    diagonal_ =
-        nn::register_held(*this, "kernel", "kernel",
-                          std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
+    shift_ = nn::register_nested(*this, "ssm_k_kernel", "kernel", std::make_shared<ShiftKernel>(width_, N_));
+    diagonal_ = nn::register_nested(
+        *this, "kernel", "kernel",
+        std::make_shared<DiagonalModel>(H_, N_ / 2, options.real("dt_min"), options.real("dt_max")));
     output_linear_ = register_module("output_linear", ops::Linear(width_, width_));
   }
 
   Tensor forward(const Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  Tensor forward_rows(const Tensor& x, const Tensor& rows, nn::Pass&) override { return mix(x, ops::Positions(rows)); }
+  Tensor forward_at(const Tensor& x, const Tensor& positions, nn::Pass&) override {
+    return mix(x, ops::Positions(positions));
+  }
 
   bool has_step() const override { return true; }
 
@@ -145,14 +147,14 @@ class H3 : public Mixer, public nn::SelfInitialised {
   }
 
  private:
-  Tensor mix(const Tensor& x, const ops::Positions& wanted) {
+  Tensor mix(const Tensor& x, const ops::Positions& positions) {
     const std::int64_t B = x.size(0), L = x.size(1), taps = std::min(L, longest_);
     const Tensor k = ops::long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
     const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});  // [B, L, H e e]
     // All e * e products of a head are convolved alike.
     const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);  // [taps, H e e]
     const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});  // rows of k, columns of v
-    return read(q_proj_->forward(wanted.of(x)), wanted.of(y));
+    return read(q_proj_->forward(positions.of(x)), positions.of(y));
   }
 
   // [..., D] and [..., D] -> [..., H, e, e]; channel = h * e + i.

@@ -1,4 +1,4 @@
-#include "mixers/hyena.h"
+#include "mixers/list.h"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,13 @@
 
 #include "core/error.h"
 #include "nn/depthwise_conv.h"
+#include "nn/nested.h"
 #include "ops/gated_conv.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
 
 namespace mneme::mixers {
 namespace {
-
-// A module that only holds parameters and modules under a name.
-class Holder : public torch::nn::Module {};
 
 double linspace(double first, double last, std::int64_t count, std::int64_t i) {
   return count > 1 ? first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1) : first;
@@ -33,16 +31,17 @@ class HyenaFilter : public torch::nn::Module, public nn::SelfInitialised {
     const std::int64_t D = context.width, F = options.integer("filter_order"),
                        layers = options.integer("num_inner_mlps") + 1;
     bias_ = register_parameter("bias", torch::zeros({D}));
-    z_ = register_module("pos_emb", std::make_shared<Holder>())
+    z_ = register_module("pos_emb", std::make_shared<nn::NameLevel>())
              ->register_parameter("z", torch::zeros({1, longest_, features_}));
-    const auto network = register_module("implicit_filter", std::make_shared<Holder>());
+    const auto network = register_module("implicit_filter", std::make_shared<nn::NameLevel>());
     for (std::int64_t i = 0; i <= layers; ++i) {
       const auto linear_options =
           torch::nn::LinearOptions(i == 0 ? features_ : F, i == layers ? D : F).bias(i < layers);
       network_.push_back(network->register_module(std::to_string(2 * i), ops::Linear(linear_options)));
     }
     // One tensor of frequencies for all activations; the first of them holds it.
-    freq_ = network->register_module("1", std::make_shared<Holder>())->register_parameter("freq", torch::zeros({1, F}));
+    freq_ = network->register_module("1", std::make_shared<nn::NameLevel>())
+                ->register_parameter("freq", torch::zeros({1, F}));
     if (options.flag("modulate")) window_ = window(D, options);
   }
 
@@ -115,8 +114,8 @@ class Hyena : public Mixer {
     return out_proj_->forward(convolved(x, pass));
   }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass) override {
-    return out_proj_->forward(ops::select_rows(convolved(x, pass), rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass& pass) override {
+    return out_proj_->forward(ops::select_positions(convolved(x, pass), positions));
   }
 
   bool has_step() const override { return true; }

@@ -1,4 +1,4 @@
-#include "mixers/ids4.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

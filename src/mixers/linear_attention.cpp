@@ -1,4 +1,4 @@
-#include "mixers/linear_attention.h"
+#include "mixers/list.h"
 
 #include <cmath>
 
@@ -49,8 +49,8 @@ class LinearAttention : public Mixer {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    return mix(x, ops::Positions(rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    return mix(x, ops::Positions(positions));
   }
 
   bool has_step() const override { return true; }
@@ -68,12 +68,12 @@ class LinearAttention : public Mixer {
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
     const auto [q, k, v] = streams(x);
-    return output(ops::gated_scan(q, k, v, {}, {}, wanted));
+    return output(ops::gated_scan(q, k, v, {}, {}, positions));
   }
 
-  // [.., H, dk] twice and [.., H, dv], with a value of 1 behind each if the weights are to be summed.
+  // [.., H, dk] twice and [.., H, dv], with a value of 1 after each if the weights are to be summed.
   std::array<torch::Tensor, 3> streams(const torch::Tensor& x) {
     const auto heads = [&](const torch::Tensor& y) {
       return y.unflatten(-1, {widths_.heads, y.size(-1) / widths_.heads});

@@ -1,35 +1,15 @@
+#include "mixers/list.h"
+
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "mixers/attention.h"
-#include "mixers/base_conv.h"
-#include "mixers/based.h"
-#include "mixers/delta_rule.h"
-#include "mixers/ema.h"
-#include "mixers/h3.h"
-#include "mixers/hyena.h"
-#include "mixers/ids4.h"
-#include "mixers/linear_attention.h"
-#include "mixers/mamba.h"
-#include "mixers/mamba2.h"
-#include "mixers/mixer.h"
-#include "mixers/nru.h"
-#include "mixers/recurrent.h"
-#include "mixers/retention.h"
-#include "mixers/rwkv4.h"
-#include "mixers/rwkv5.h"
-#include "mixers/rwkv7.h"
-#include "mixers/s4.h"
-#include "mixers/s4d.h"
-#include "mixers/state_mixers.h"
-#include "mixers/transformer.h"
 
 namespace mneme::mixers {
 namespace {
 
 struct Builder {
   const char* name;
-  MixerPointer (*build)(const catalog::MixerContext&, const Options&);
+  Build* build;
 };
 
 // The one list that joins torch modules to the catalog.

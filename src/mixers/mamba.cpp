@@ -1,4 +1,4 @@
-#include "mixers/mamba.h"
+#include "mixers/list.h"
 
 #include <cmath>
 
@@ -56,10 +56,11 @@ class Mamba : public Mixer, public nn::SelfInitialised {
     return out_proj_->forward(scan(u, z));
   }
 
-  // The gate and the output projection are for the asked positions alone.
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    const torch::Tensor y = ops::select_rows(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), rows);
-    return out_proj_->forward(gate_ ? y * torch::silu(in_proj_->part(ops::select_rows(x, rows), E_, E_)) : y);
+  // The gate and the output projection are needed at the labelled positions only.
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    const torch::Tensor y =
+        ops::select_positions(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), positions);
+    return out_proj_->forward(gate_ ? y * torch::silu(in_proj_->part(ops::select_positions(x, positions), E_, E_)) : y);
   }
 
   bool has_step() const override { return true; }
@@ -88,7 +89,7 @@ class Mamba : public Mixer, public nn::SelfInitialised {
  private:
   torch::Tensor A() const { return -torch::exp(A_log_); }
 
-  // What is behind the projection, up to the gate z, which may be undefined.
+  // Everything after the projection, up to the gate z, which may be undefined.
   torch::Tensor scan(const torch::Tensor& in, const torch::Tensor& z) {
     const torch::Tensor u = conv1d_ ? conv1d_->forward(in, nn::ConvEnd::silu) : torch::silu(in);  // [B, L, E]
     const auto [pre, Bm, Cm] = selection(u);

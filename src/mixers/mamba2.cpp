@@ -1,4 +1,4 @@
-#include "mixers/mamba2.h"
+#include "mixers/list.h"
 
 #include <cmath>
 
@@ -35,8 +35,8 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    return mix(x, ops::Positions(rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    return mix(x, ops::Positions(positions));
   }
 
   bool has_step() const override { return true; }
@@ -63,25 +63,25 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
-    const auto [z, convolved, dt] = projected(x, wanted);
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
+    const auto [z, convolved, dt] = projected(x, positions);
     const auto [q, k, u] = streams(conv1d_->forward(convolved, nn::ConvEnd::silu));
-    const torch::Tensor delta = torch::softplus(dt + dt_bias_);                    // [B, L, H]
-    const torch::Tensor o = ops::gated_scan(q, k, u, delta * A(), delta, wanted);  // [B, L, H, P] or [R, H, P]
-    return output(o, wanted.of(u), z);
+    const torch::Tensor delta = torch::softplus(dt + dt_bias_);                       // [B, L, H]
+    const torch::Tensor o = ops::gated_scan(q, k, u, delta * A(), delta, positions);  // [B, L, H, P] or [R, H, P]
+    return output(o, positions.of(u), z);
   }
 
   torch::Tensor A() const { return -torch::exp(A_log_); }
 
-  // z first, which is for the wanted positions, then what is convolved, then the raw step sizes.
-  std::array<torch::Tensor, 3> projected(const torch::Tensor& x, const ops::Positions& wanted = {}) {
-    if (wanted.are_all()) {
+  // z at the given positions, then what is convolved, then the raw step sizes.
+  std::array<torch::Tensor, 3> projected(const torch::Tensor& x, const ops::Positions& positions = {}) {
+    if (positions.are_all()) {
       const auto parts = in_proj_->forward(x).split_with_sizes({w_.inner, w_.convolved(), w_.heads}, -1);
       return {parts[0], parts[1], parts[2]};
     }
     const auto parts =
         in_proj_->part(x, w_.inner, w_.convolved() + w_.heads).split_with_sizes({w_.convolved(), w_.heads}, -1);
-    return {in_proj_->part(wanted.of(x), 0, w_.inner), parts[0], parts[1]};
+    return {in_proj_->part(positions.of(x), 0, w_.inner), parts[0], parts[1]};
   }
 
   // C as queries and B as keys [.., G, N], the inputs [.., H, P].

@@ -10,8 +10,8 @@ std::int64_t MixerState::size() const {
   return floats;
 }
 
-torch::Tensor Mixer::forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass) {
-  return ops::select_rows(forward(x, pass), rows);
+torch::Tensor Mixer::forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass& pass) {
+  return ops::select_positions(forward(x, pass), positions);
 }
 
 MixerState Mixer::initial_state(std::int64_t) const {

@@ -9,7 +9,7 @@
 #include "catalog/mixer_entry.h"
 #include "nn/draw.h"
 #include "nn/pass.h"
-#include "ops/select_rows.h"
+#include "ops/positions.h"
 #include "ops/torch.h"
 
 namespace mneme::mixers {
@@ -25,21 +25,21 @@ class Mixer : public torch::nn::Module {
  public:
   // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
   virtual torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) = 0;
-  // The outputs of some positions alone, `rows` [R] in [B * L], ascending: [R, D]. For mixers to which that is less
-  // work.
-  virtual torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass& pass);
+  // The outputs at the given positions, indices [R] into [B * L], ascending: [R, D]. Overridden where that is less work
+  // than forward().
+  virtual torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass& pass);
 
-  // Its name in the catalog, under which it stands in a profile.
+  // Its name in the catalog, also used in profiles.
   std::string name_in_catalog;
 
   // The recurrent form, equal to forward token by token: step(state, x [B, D]) -> [B, D].
   virtual bool has_step() const { return false; }
   virtual MixerState initial_state(std::int64_t batch) const;
   virtual torch::Tensor step(MixerState& state, const torch::Tensor& x);
-  // The same inside a stack, for a mixer that hears from the layers below it through the pass.
+  // The same inside a stack, for a mixer that reads values of earlier layers from the pass.
   virtual torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, nn::Pass&) { return step(state, x); }
 
-  // True if every position is treated alone, whatever stands before the channels: [.., D] -> [.., D].
+  // True if every position is treated alone, whatever the leading dimensions: [.., D] -> [.., D].
   virtual bool is_pointwise() const { return false; }
 };
 

@@ -1,4 +1,4 @@
-#include "mixers/nru.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

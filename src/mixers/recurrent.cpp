@@ -1,4 +1,4 @@
-#include "mixers/recurrent.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "mixers/retention.h"
+#include "mixers/list.h"
 
 #include <cmath>
 
@@ -50,8 +50,8 @@ class Retention : public Mixer {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    return mix(x, ops::Positions(rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    return mix(x, ops::Positions(positions));
   }
 
   bool has_step() const override { return true; }
@@ -85,11 +85,11 @@ class Retention : public Mixer {
   const std::int64_t groups_;
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
     const auto [q, k, v] = streams(x, [](const nn::DepthwiseConv& conv, int, const torch::Tensor& in) {
       return conv.forward(in, nn::ConvEnd::silu);
     });
-    return output(ops::gated_scan(positioned(q), positioned(k), v, log_decay(x), {}, wanted), wanted.of(x));
+    return output(ops::gated_scan(positioned(q), positioned(k), v, log_decay(x), {}, positions), positions.of(x));
   }
 
   // As gated_scan takes it; x is [B, L, D] or [B, D].

@@ -1,4 +1,4 @@
-#include "mixers/rwkv4.h"
+#include "mixers/list.h"
 
 #include <cmath>
 
@@ -52,8 +52,8 @@ class Rwkv4 : public Shifted {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return mix(x, ops::Positions()); }
 
-  torch::Tensor forward_rows(const torch::Tensor& x, const torch::Tensor& rows, nn::Pass&) override {
-    return mix(x, ops::Positions(rows));
+  torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
+    return mix(x, ops::Positions(positions));
   }
 
   // p, q, o of the average, and the previous input.
@@ -88,11 +88,11 @@ class Rwkv4 : public Shifted {
   }
 
  private:
-  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& wanted) {
+  torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
     std::vector<torch::Tensor> blends = nn::token_blends(x, shares());
-    blends[2] = wanted.of(blends[2]);
+    blends[2] = positions.of(blends[2]);
     const auto [k, v, r] = streams(blends);  // [B, L, D], r also [R, D]
-    return output_->forward(r * wanted.of(ops::wkv(k, v, decay(), time_first_)));
+    return output_->forward(r * positions.of(ops::wkv(k, v, decay(), time_first_)));
   }
 
   torch::Tensor decay() const { return -torch::exp(time_decay_); }

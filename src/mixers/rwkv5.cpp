@@ -1,4 +1,4 @@
-#include "mixers/rwkv5.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "mixers/rwkv7.h"
+#include "mixers/list.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-#include "mixers/s4.h"
+#include "mixers/list.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "nn/holder.h"
+#include "nn/nested.h"
 #include "nn/s4_system.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
@@ -40,7 +40,7 @@ class S4 : public Mixer {
         longest_(options.flag("truncate") ? context.length : std::numeric_limits<std::int64_t>::max()),
         dropout_(options.real("dropout")) {
     layer_ = register_module("layer", std::make_shared<S4Layer>(shape_of(context, options), options));
-    output_linear_ = nn::register_held(*this, "output_linear", "0", std::make_shared<ops::LinearImpl>(H_, 2 * H_));
+    output_linear_ = nn::register_nested(*this, "output_linear", "0", std::make_shared<ops::LinearImpl>(H_, 2 * H_));
   }
 
   Tensor forward(const Tensor& x, nn::Pass& pass) override {

@@ -1,9 +1,9 @@
-#include "mixers/s4d.h"
+#include "mixers/list.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "nn/holder.h"
+#include "nn/nested.h"
 #include "nn/pointwise_conv.h"
 #include "ops/diagonal_kernel.h"
 #include "ops/long_conv.h"
@@ -63,13 +63,13 @@ class S4d : public Mixer, public nn::SelfInitialised {
     D_ = register_parameter("D", torch::zeros({H_}));
     kernel_ =
         register_module("kernel", std::make_shared<S4dKernel>(H_, n_, options.real("dt_min"), options.real("dt_max")));
-    output_linear_ = nn::register_held(*this, "output_linear", "0", std::make_shared<nn::PointwiseConv>(H_, 2 * H_));
+    output_linear_ = nn::register_nested(*this, "output_linear", "0", std::make_shared<nn::PointwiseConv>(H_, 2 * H_));
   }
 
   Tensor forward(const Tensor& x, nn::Pass& pass) override { return mix(x, ops::Positions(), pass); }
 
-  Tensor forward_rows(const Tensor& x, const Tensor& rows, nn::Pass& pass) override {
-    return mix(x, ops::Positions(rows), pass);
+  Tensor forward_at(const Tensor& x, const Tensor& positions, nn::Pass& pass) override {
+    return mix(x, ops::Positions(positions), pass);
   }
 
   bool has_step() const override { return true; }
@@ -91,14 +91,14 @@ class S4d : public Mixer, public nn::SelfInitialised {
   void initialise(const nn::Draw& draw, const std::string& prefix) override { draw.normal(D_, prefix + "D", 1.0); }
 
  private:
-  Tensor mix(const Tensor& x, const ops::Positions& wanted, nn::Pass& pass) {
+  Tensor mix(const Tensor& x, const ops::Positions& positions, nn::Pass& pass) {
     const Tensor kernel = kernel_->forward(x.size(1), x);  // [L, H]
     // The skip connection is one more term of tap 0.
     const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
     const Tensor y = ops::long_conv(x, taps);  // [B, L, H]
-    if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(wanted.of(y)));
+    if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(positions.of(y)));
     // A channel is dropped for a whole sequence.
-    return output(wanted.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));
+    return output(positions.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));
   }
 
   Tensor output(const Tensor& y) const { return torch::glu(output_linear_->forward(y), -1); }

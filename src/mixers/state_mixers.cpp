@@ -1,4 +1,4 @@
-#include "mixers/state_mixers.h"
+#include "mixers/list.h"
 
 #include "core/error.h"
 #include "ops/linear.h"

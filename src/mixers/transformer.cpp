@@ -1,4 +1,4 @@
-#include "mixers/transformer.h"
+#include "mixers/list.h"
 
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
     out_proj_ = register_module("out_proj", std::make_shared<OutputMap>(D));
   }
 
-  // x [B, T, D]. With `past` (keys and values [B, H, t, d]) x is what comes behind it, and past grows by x.
+  // x [B, T, D]. With `past` (keys and values [B, H, t, d]) x follows it, and past grows by x.
   Tensor forward(const Tensor& x, nn::Pass& pass, Tensor* past = nullptr) const {
     const std::int64_t d = D_ / H_, T = x.size(1);
     const Tensor projected = ops::linear_map(x, in_proj_weight_, in_proj_bias_);  // [B, T, 3D]

@@ -26,9 +26,9 @@ torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
     if (block == blocks_.back()) walk.enter_last_layer();
     block->apply(stream, walk);
   }
-  if (walk.rows().defined() && !stream.settled) {
-    stream.h = ops::select_rows(stream.h, walk.rows());
-    if (stream.residual.defined()) stream.residual = ops::select_rows(stream.residual, walk.rows());
+  if (walk.labelled().defined() && !stream.settled) {
+    stream.h = ops::select_positions(stream.h, walk.labelled());
+    if (stream.residual.defined()) stream.residual = ops::select_positions(stream.residual, walk.labelled());
   }
   if (stream.residual.defined()) {
     stream.add_branch(walk, resid_dropout_);

@@ -22,7 +22,7 @@ class Backbone : public torch::nn::Module {
  public:
   Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, const BackboneOptions& options = {});
 
-  // [B, L, E] -> [B, L, D]; in a walk with asked rows -> [R, D]; in a walk with a state [B, E] -> [B, D].
+  // [B, L, E] -> [B, L, D]; in a walk with labelled positions -> [R, D]; in a walk with a state [B, E] -> [B, D].
   torch::Tensor forward(const torch::Tensor& embedded, Walk& walk);
 
   // True if every mixer has a recurrent form.

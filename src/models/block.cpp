@@ -31,7 +31,7 @@ class ZoologyBlock : public LayerNormBlock {
   explicit ZoologyBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
 
   void apply(Stream& stream, Walk& walk) override {
-    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_rows(walk)), walk);
+    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_positions(walk)), walk);
     stream.settled = settles(walk);
     if (has_state_mixer()) stream.h = feed(stream.add_branch_and_norm(walk, parts_.dropout, norm2_), walk);
   }
@@ -44,7 +44,7 @@ class ParallelBlock : public LayerNormBlock {
   }
 
   void apply(Stream& stream, Walk& walk) override {
-    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_rows(walk)), walk);
+    stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_positions(walk)), walk);
     stream.settled = settles(walk);
     stream.h = stream.h + feed(ops::normed(stream.residual, norm2_), walk);
   }
@@ -107,19 +107,21 @@ void Stream::add_branch(Walk& walk, double dropout) {
   residual = residual.defined() ? residual + walk.dropout(h, dropout) : h;
 }
 
-Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm, const Tensor& rows) {
-  const ops::NormedSum next = residual.defined() ? ops::add_and_norm(residual, walk.dropout(h, dropout), norm, rows)
-                                                 : ops::add_and_norm(h, {}, norm, rows);
+Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm,
+                                   const Tensor& positions) {
+  const ops::NormedSum next = residual.defined()
+                                  ? ops::add_and_norm(residual, walk.dropout(h, dropout), norm, positions)
+                                  : ops::add_and_norm(h, {}, norm, positions);
   residual = next.sum;
   return next.normal;
 }
 
 bool Block::settles(const Walk& walk) const {
-  return walk.in_last_layer() && walk.rows().defined() && (!parts_.state || parts_.state->is_pointwise());
+  return walk.in_last_layer() && walk.labelled().defined() && (!parts_.state || parts_.state->is_pointwise());
 }
 
 Tensor Block::settled(const Tensor& x, const Walk& walk) const {
-  return settles(walk) ? ops::select_rows(x, walk.rows()) : x;
+  return settles(walk) ? ops::select_positions(x, walk.labelled()) : x;
 }
 
 void Block::settle_residual(Stream& stream, const Walk& walk) const {
@@ -141,7 +143,7 @@ std::vector<mixers::Mixer*> Block::mixers() const {
 
 Tensor Block::mix(const Tensor& x, Walk& walk) {
   const Tensor input = rotary_ ? turned(x, walk) : x;
-  return settles(walk) ? walk.mix_rows(*parts_.sequence, input) : walk.mix(*parts_.sequence, input);
+  return settles(walk) ? walk.mix_labelled(*parts_.sequence, input) : walk.mix(*parts_.sequence, input);
 }
 
 Tensor Block::turned(const Tensor& x, const Walk& walk) {

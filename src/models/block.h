@@ -25,14 +25,14 @@ struct Stream {
   torch::Tensor residual;  // undefined before the first layer, and always in postnorm and plain stacks
 
   void add_branch(Walk& walk, double dropout);
-  // The same, and the norm of the residual behind it; of the residual itself only `rows` are kept, if any are given.
+  // The same, and the norm of the sum. If `positions` are given, the residual is kept at those only.
   torch::Tensor add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm,
-                                    const torch::Tensor& rows = {});
-  bool settled = false;  // asked rows [R, D] instead of all [B, L, D]
+                                    const torch::Tensor& positions = {});
+  bool settled = false;  // labelled positions [R, D] instead of all [B, L, D]
 };
 
 struct BlockParts {
-  std::int64_t width = 0;  // D behind the sequence mixer
+  std::int64_t width = 0;  // D after the sequence mixer
   mixers::MixerPointer sequence;
   mixers::MixerPointer state;  // null: none
   std::int64_t layer = 0;      // 0-based
@@ -48,14 +48,14 @@ class Block : public torch::nn::Module {
  protected:
   Block(BlockParts parts, const char* sequence_name, const char* state_name);
 
-  // In the last layer positions meet in the sequence mixer for the last time, unless the state mixer is no pointwise
-  // one: there and in what follows only the asked rows are made.
+  // True in the last layer, unless its state mixer mixes positions too: after its sequence mixer has mixed them for the
+  // last time, only labelled positions are computed.
   bool settles(const Walk& walk) const;
-  // The asked rows if this is such a layer, else undefined.
-  torch::Tensor settling_rows(const Walk& walk) const { return settles(walk) ? walk.rows() : torch::Tensor(); }
-  // The sequence mixer's branch; of the asked rows alone where the layer settles.
+  // The labelled positions if this is such a layer, else undefined.
+  torch::Tensor settling_positions(const Walk& walk) const { return settles(walk) ? walk.labelled() : torch::Tensor(); }
+  // The sequence mixer's branch, at labelled positions only where the layer settles.
   torch::Tensor mix(const torch::Tensor& x, Walk& walk);
-  // The rows of x that meet that branch.
+  // x at the positions of that branch.
   torch::Tensor settled(const torch::Tensor& x, const Walk& walk) const;
   torch::Tensor feed(const torch::Tensor& x, Walk& walk) { return walk.mix(*parts_.state, x); }
   bool has_state_mixer() const { return parts_.state != nullptr; }

@@ -1,4 +1,4 @@
-// What stands in front of the stack: token embeddings or the projection of a signal, and positions.
+// What comes before the stack: token embeddings or the projection of a signal, and positions.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Embeddings : public torch::nn::Module {
  public:
   explicit Embeddings(const EmbeddingShape& shape);
 
-  // Tokens [B, L] int32, or a signal [B, L] of floats -> [B, L, E]; the first of them stands at position `start`.
+  // Tokens [B, L] int32, or a signal [B, L] of floats -> [B, L, E]; the first is at position `start`.
   // For an embedding of tokens on the CPU in float32 the gradients of the tables are added straight into their grad()s,
   // without a dense [vocab, E] tensor per call.
   torch::Tensor forward(const torch::Tensor& input, nn::Pass& pass, std::int64_t start = 0);

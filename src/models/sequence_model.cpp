@@ -59,8 +59,8 @@ torch::Tensor SequenceModel::hidden(const torch::Tensor& input, nn::Pass& pass) 
   return backbone_->forward(embeddings_->forward(input, pass), walk);
 }
 
-torch::Tensor SequenceModel::hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, nn::Pass& pass) {
-  Walk walk(pass, rows);
+torch::Tensor SequenceModel::hidden_at(const torch::Tensor& input, const torch::Tensor& positions, nn::Pass& pass) {
+  Walk walk(pass, positions);
   return backbone_->forward(embeddings_->forward(input, pass), walk);
 }
 

@@ -22,8 +22,8 @@ class SequenceModel : public torch::nn::Module {
   SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, const HeadShape& head);
 
   torch::Tensor hidden(const torch::Tensor& input, nn::Pass& pass);  // [B, L] -> [B, L, D]
-  // Its rows of the asked positions, `rows` [R] in [B * L], without what only others would need: [R, D].
-  torch::Tensor hidden_rows(const torch::Tensor& input, const torch::Tensor& rows, nn::Pass& pass);
+  // The same at the given positions, indices [R] into [B * L], without what only others would need: [R, D].
+  torch::Tensor hidden_at(const torch::Tensor& input, const torch::Tensor& positions, nn::Pass& pass);
   torch::Tensor logits(const torch::Tensor& tokens, nn::Pass& pass);  // [B, L, classes]; for small cases
   torch::Tensor signal(const torch::Tensor& input, nn::Pass& pass);   // [B, L] -> [B, L]
 

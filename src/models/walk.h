@@ -27,8 +27,8 @@ class Walk {
  public:
   // Tensors are [B, L, D].
   explicit Walk(nn::Pass& pass) : pass_(pass) {}
-  // The same, for a model of which only some positions are asked: `rows` [R] are their places in [B * L].
-  Walk(nn::Pass& pass, torch::Tensor rows) : pass_(pass), rows_(std::move(rows)) {}
+  // The same, for a model that is read at labelled positions only, indices [R] into [B * L].
+  Walk(nn::Pass& pass, torch::Tensor labelled) : pass_(pass), labelled_(std::move(labelled)) {}
   // Tensors are [B, D]. `state` is moved on by the mixers; its position by the model.
   Walk(nn::Pass& pass, ModelState& state) : pass_(pass), state_(&state) {}
 
@@ -37,10 +37,10 @@ class Walk {
     return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
   }
 
-  // The same for the asked rows alone: [R, D].
-  torch::Tensor mix_rows(mixers::Mixer& mixer, const torch::Tensor& x) {
+  // The same at the labelled positions only: [R, D].
+  torch::Tensor mix_labelled(mixers::Mixer& mixer, const torch::Tensor& x) {
     const ops::Part part(mixer.name_in_catalog);
-    return mixer.forward_rows(x, rows_, pass_);
+    return mixer.forward_at(x, labelled_, pass_);
   }
 
   bool is_step() const { return state_ != nullptr; }
@@ -48,15 +48,15 @@ class Walk {
   torch::Tensor dropout(const torch::Tensor& x, double p) { return pass_.dropout(x, p); }
   nn::Pass& pass() { return pass_; }
 
-  // The rows that are asked; undefined if all are.
-  const torch::Tensor& rows() const { return rows_; }
-  // Told by the stack: whatever no later position needs may be left out from now on.
+  // The labelled positions; undefined if all are needed.
+  const torch::Tensor& labelled() const { return labelled_; }
+  // The stack calls this: from here on, whatever no later position needs may be left out.
   void enter_last_layer() { in_last_layer_ = true; }
   bool in_last_layer() const { return in_last_layer_; }
 
  private:
   nn::Pass& pass_;
-  torch::Tensor rows_;
+  torch::Tensor labelled_;
   bool in_last_layer_ = false;
   ModelState* state_ = nullptr;
   std::size_t next_ = 0;

@@ -1,20 +1,15 @@
 #include "nn/low_rank.h"
 
+#include "nn/nested.h"
 #include "nn/own_linears.h"
 #include "ops/linear.h"
 
 namespace mneme::nn {
-namespace {
-
-// A module that only holds parameters under a name.
-class Holder : public torch::nn::Module {};
-
-}  // namespace
 
 LowRank::LowRank(std::int64_t in, std::int64_t rank, std::int64_t out, Waist waist, bool bias) : waist_(waist) {
-  const auto outer = register_module("lora", std::make_shared<Holder>());
-  const auto first = outer->register_module("0", std::make_shared<Holder>());
-  const auto last = outer->register_module("2", std::make_shared<Holder>());
+  const auto outer = register_module("lora", std::make_shared<NameLevel>());
+  const auto first = outer->register_module("0", std::make_shared<NameLevel>());
+  const auto last = outer->register_module("2", std::make_shared<NameLevel>());
   A_ = first->register_parameter("weight", torch::zeros({rank, in}));
   B_ = last->register_parameter("weight", torch::zeros({out, rank}));
   if (bias) bias_ = last->register_parameter("bias", torch::zeros({out}));

@@ -14,7 +14,7 @@ class Rotary {
  public:
   Rotary(std::int64_t rotated, double base) : rotated_(rotated), base_(base) {}
 
-  // x [B, H, L, d]; the first token of x stands at position `start`.
+  // x [B, H, L, d]; the first token of x is at position `start`.
   torch::Tensor apply(const torch::Tensor& x, std::int64_t start = 0);
 
  private:

@@ -13,7 +13,7 @@ std::vector<torch::Tensor> token_blends(const torch::Tensor& x, const torch::Ten
 // The same within sequences: the predecessor of x[t] is x[t-1], zeros at t = 0.
 std::vector<torch::Tensor> token_blends(const torch::Tensor& x, const std::vector<torch::Tensor>& shares);
 
-// How deep a layer stands, as RWKV's initial values want it.
+// The depth of a layer, as RWKV's initial values need it.
 struct LayerRatios {
   double rising, falling;  // 0 .. 1 over the layers; 1 .. 1/layers
   LayerRatios(std::int64_t layer, std::int64_t layers)

@@ -32,7 +32,7 @@ kernels::AttentionInput input_of(const Tensor& x, std::int64_t width, std::int64
 kernels::AttentionInput input_of(const Tensor& q, const Tensor& kv, const Tensor& rows, std::int64_t heads) {
   kernels::AttentionInput in = input_of(kv, q.size(1), heads);
   in.q = {q.data_ptr<float>(), extent(q, 1)};
-  in.asked = rows.data_ptr<std::int64_t>();
+  in.positions = rows.data_ptr<std::int64_t>();
   in.R = extent(rows, 0);
   return in;
 }
@@ -62,11 +62,11 @@ class CausalAttention : public Operation<CausalAttention> {
   }
 };
 
-class AskedAttention : public Operation<AskedAttention> {
+class AttentionAtPositions : public Operation<AttentionAtPositions> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& queries, const Tensor& keys_and_values,
-                        const Tensor& asked, std::int64_t heads) {
-    const Tensor q = queries.contiguous(), kv = keys_and_values.contiguous(), rows = asked.contiguous();
+                        const Tensor& positions, std::int64_t heads) {
+    const Tensor q = queries.contiguous(), kv = keys_and_values.contiguous(), rows = positions.contiguous();
     Tensor out = torch::empty_like(q), lse = torch::empty({q.size(0), heads}, q.options());
     kernels::causal_attention(input_of(q, kv, rows, heads), out.data_ptr<float>(), lse.data_ptr<float>());
     context->save_for_backward({q, kv, rows, lse});
@@ -90,8 +90,8 @@ class AttentionLayer : public Operation<AttentionLayer> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight_in,
                         const c10::optional<Tensor>& bias_in, const Tensor& weight_out, const Tensor& bias_out,
-                        const c10::optional<Tensor>& asked, std::int64_t heads) {
-    const Tensor x = input.contiguous(), rows = asked ? asked->contiguous() : Tensor();
+                        const c10::optional<Tensor>& positions, std::int64_t heads) {
+    const Tensor x = input.contiguous(), rows = positions ? positions->contiguous() : Tensor();
     const variable_list tensors = {x, weight_in, bias_in ? *bias_in : Tensor(), weight_out, bias_out, rows};
     const kernels::AttentionLayer in = layer_of(tensors, heads);
     const auto R = static_cast<std::int64_t>(in.rows()), D = x.size(2);
@@ -118,7 +118,7 @@ class AttentionLayer : public Operation<AttentionLayer> {
   }
 
  private:
-  // Of x, the weights and the asked rows, in this order.
+  // Of x, the weights and the positions, in this order.
   static kernels::AttentionLayer layer_of(const variable_list& tensors, std::int64_t heads) {
     const Tensor &x = tensors[0], &rows = tensors[5];
     return {.B = extent(x, 0),
@@ -130,7 +130,7 @@ class AttentionLayer : public Operation<AttentionLayer> {
             .bias_in = floats(tensors[2]),
             .weight_out = tensors[3].data_ptr<float>(),
             .bias_out = tensors[4].data_ptr<float>(),
-            .asked = rows.defined() ? rows.data_ptr<std::int64_t>() : nullptr,
+            .positions = rows.defined() ? rows.data_ptr<std::int64_t>() : nullptr,
             .R = rows.defined() ? extent(rows, 0) : 0};
   }
 
@@ -151,8 +151,8 @@ Tensor attention_layer(const Tensor& x, const c10::optional<Tensor>& rows, const
 
 Tensor causal_attention(const Tensor& qkv, std::int64_t heads) { return CausalAttention::apply(qkv, heads); }
 
-Tensor causal_attention_of_rows(const Tensor& q, const Tensor& kv, const Tensor& rows, std::int64_t heads) {
-  return AskedAttention::apply(q, kv, rows, heads);
+Tensor causal_attention_at(const Tensor& q, const Tensor& kv, const Tensor& rows, std::int64_t heads) {
+  return AttentionAtPositions::apply(q, kv, rows, heads);
 }
 
 }  // namespace mneme::ops

@@ -11,8 +11,8 @@ torch::Tensor causal_attention(const torch::Tensor& qkv, std::int64_t heads);
 
 // The same for some positions, `rows` [R] in [B * L], ascending: their queries q [R, D], and kv [B, L, 2D] of all ->
 // [R, D].
-torch::Tensor causal_attention_of_rows(const torch::Tensor& q, const torch::Tensor& kv, const torch::Tensor& rows,
-                                       std::int64_t heads);
+torch::Tensor causal_attention_at(const torch::Tensor& q, const torch::Tensor& kv, const torch::Tensor& rows,
+                                  std::int64_t heads);
 
 // What an attention layer multiplies with; the first bias may be undefined.
 struct AttentionWeights {

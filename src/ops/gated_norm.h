@@ -1,4 +1,4 @@
-// RMSNorm of parts of the channels with a SiLU gate before or behind it, as tensor operations or as a kernel.
+// RMSNorm of parts of the channels with a SiLU gate before or after it, as tensor operations or as a kernel.
 #pragma once
 
 #include "ops/torch.h"

@@ -20,8 +20,8 @@ Decay decay_kind(const torch::Tensor& log_decay) {
   return log_decay.dim() == 3 ? Decay::head : Decay::channel;
 }
 
-// Also of no places there is an address: null would be all.
-const std::int64_t* places_of(const torch::Tensor& rows) {
+// An empty selection still needs a non-null pointer: null means "all".
+const std::int64_t* indices_of(const torch::Tensor& rows) {
   static constexpr std::int64_t kNone = 0;
   return rows.numel() == 0 ? &kNone : rows.data_ptr<std::int64_t>();
 }
@@ -41,7 +41,7 @@ kernels::GatedScanInput kernel_input(const variable_list& x) {
           .decay = decay,
           .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g),
           .w = rows_of(x[4]),
-          .asked = x[5].defined() ? places_of(x[5]) : nullptr,
+          .positions = x[5].defined() ? indices_of(x[5]) : nullptr,
           .R = x[5].defined() ? extent(x[5], 0) : 0};
 }
 
@@ -105,9 +105,9 @@ torch::Tensor composed_scan(const torch::Tensor& q, const torch::Tensor& k, cons
 }  // namespace
 
 torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                         const torch::Tensor& log_decay, const torch::Tensor& weight, const Positions& wanted) {
+                         const torch::Tensor& log_decay, const torch::Tensor& weight, const Positions& positions) {
   if (!use_kernels(v))
-    return wanted.of(composed_scan(q, k, weight.defined() ? v * weight.unsqueeze(-1) : v, log_decay));
+    return positions.of(composed_scan(q, k, weight.defined() ? v * weight.unsqueeze(-1) : v, log_decay));
   bool differentiable = false;
   for (const torch::Tensor* input : {&q, &k, &v, &log_decay, &weight})
     differentiable = differentiable || (input->defined() && input->requires_grad());
@@ -115,7 +115,7 @@ torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const t
   const auto optional = [](const torch::Tensor& x) {
     return x.defined() ? c10::optional<torch::Tensor>(x) : c10::nullopt;
   };
-  return GatedScan::apply(q, k, v, optional(log_decay), optional(weight), optional(wanted.rows()),
+  return GatedScan::apply(q, k, v, optional(log_decay), optional(weight), optional(positions.indices()),
                           differentiable && torch::GradMode::is_enabled());
 }
 

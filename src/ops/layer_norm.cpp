@@ -3,7 +3,7 @@
 #include "kernels/dense/layer_norm.h"
 #include "ops/operation.h"
 #include "ops/path.h"
-#include "ops/select_rows.h"
+#include "ops/positions.h"
 #include "ops/tensors.h"
 #include "ops/weight_gradient.h"
 
@@ -34,7 +34,7 @@ class AddAndNorm : public Operation<AddAndNorm> {
     context->saved_data["eps"] = eps;
     context->saved_data["two"] = second.has_value();
     context->set_materialize_grads(false);
-    return {normal, rows ? select_rows(sum, *rows) : sum};
+    return {normal, rows ? select_positions(sum, *rows) : sum};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -80,7 +80,7 @@ NormedSum add_and_norm(const Tensor& a, const Tensor& b, const torch::nn::LayerN
   const auto optional = [](const Tensor& x) { return x.defined() ? c10::optional<Tensor>(x) : c10::nullopt; };
   if (!use_kernels(a) || (b.defined() && !use_kernels(b)) || !use_kernels(weight)) {
     const Tensor sum = b.defined() ? a + b : a;
-    return {rows.defined() ? select_rows(sum, rows) : sum,
+    return {rows.defined() ? select_positions(sum, rows) : sum,
             torch::layer_norm(sum, {weight.size(0)}, weight, bias, norm->options.eps())};
   }
   const variable_list out = AddAndNorm::apply(a, optional(b), weight, bias, optional(rows), norm->options.eps());

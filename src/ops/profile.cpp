@@ -97,7 +97,7 @@ class Profile::Watch {
   }
 
   // Nodes are numbered as they are made. Those that add gradients to parameters have no place in that order, and run
-  // right behind the node whose gradient they add.
+  // right after the node whose gradient they add.
   std::string part_of_node(std::int64_t number) const {
     if (number < 0) return backward_part_;
     return std::prev(changes_.upper_bound(static_cast<std::uint64_t>(number)))->second;

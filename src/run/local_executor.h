@@ -24,7 +24,7 @@ struct RunProgress {
 };
 
 // What became of a run. `state` is done, diverged, failed or cancelled; interrupted (this command was stopped; the
-// run goes on from its checkpoint, or from the start, when it is wanted again); fresh: not reached.
+// run resumes from its checkpoint, or from the start, with the next command); fresh: not reached.
 struct RunResult {
   store::RunState state = store::RunState::fresh;
   std::string reason;
@@ -71,7 +71,7 @@ struct ExecutionResult {
 };
 
 // Runs what is missing, the longest first, so that workers end together. A run that has ended is left alone (also a
-// cancelled one, and one that was set aside), an interrupted one goes on, one that failed earlier is tried again.
+// cancelled one, and one that was set aside), an interrupted one resumes, one that failed earlier is tried again.
 // Each run is leased before it is trained (store/leases.h): several commands on one lab share the work, and a run
 // that another one trains is waited for.
 // A worker that dies fails its run and is replaced. Trouble with the index is a note, once; `index` may be

@@ -30,12 +30,12 @@ class RunQueue {
     std::function<void(const std::string& note)> note;
   };
 
-  // `lease` in seconds. Sorts every run in: ended ones are told, the others wait, the longest first.
+  // `lease` in seconds. Sorts the runs: finished ones are reported, the others wait, the longest first.
   RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, Listener listener);
 
   // Acquires the lease of the next free run; nothing if there is none now. Throws DatabaseError.
   std::optional<LeasedRun> next();
-  // True if no run is waiting, here or for somebody else to end it.
+  // True if no run is waiting here and none is running elsewhere.
   bool empty() const { return waiting_.empty() && elsewhere_.empty(); }
   bool only_elsewhere() const { return waiting_.empty() && !elsewhere_.empty(); }
 

@@ -11,7 +11,7 @@
 
 namespace mneme::run {
 
-// MNEME_WORKER, else mneme-worker beside this program. Throws Error(io) if it is not there.
+// MNEME_WORKER, else mneme-worker in the directory of this program. Throws Error(io) if it is not there.
 Path find_worker();
 
 // How a worker is started: with one thread, whatever our own environment says.

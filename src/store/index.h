@@ -1,8 +1,8 @@
 // The index: a SQLite copy of what the run directories say, for fast listing and filtering.
 //
 // The directories are the truth. Whatever happens to index.db (missing, damaged, of another version, on a
-// disk that cannot be written), it is made again from them, and notices() says so; no error of the index
-// loses anything or stands in the way of a run.
+// disk that cannot be written), it is rebuilt from them, and notices() says so; no error of the index
+// loses anything or stops a run.
 #pragma once
 
 #include <optional>

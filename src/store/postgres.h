@@ -1,4 +1,4 @@
-// PostgreSQL as Mneme uses it: one connection that is made again when it is lost. Values reach a statement only as
+// PostgreSQL as Mneme uses it: one connection that reconnects when it is lost. Values reach a statement only as
 // bound parameters, and a password reaches nothing but the server.
 #pragma once
 
@@ -30,7 +30,7 @@ using PostgresRow = std::vector<std::string>;
 class PostgresConnection {
  public:
   // `address` is postgresql://[USER[:PASSWORD]@][HOST[:PORT]]/DATABASE[?OPTION=VALUE&...]. Throws Error(usage) if it is
-  // not, and PostgresError if nobody answers there within ten seconds; neither repeats the address.
+  // not, and PostgresError if there is no answer within ten seconds; neither repeats the address.
   explicit PostgresConnection(std::string address);
 
   // Carries out one statement in a transaction of its own and returns its rows. If the connection is lost, also while

@@ -18,7 +18,7 @@ std::string_view run_state_name(RunState state);
 
 // Who trains the run, or did last: attempt.json.
 struct Attempt {
-  std::int64_t number = 0;  // 0: nobody yet
+  std::int64_t number = 0;  // 0: none yet
   std::int64_t deaths = 0;  // workers that died of this run
   std::string holder;       // for people
 };

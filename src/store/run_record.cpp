@@ -60,7 +60,7 @@ std::int64_t checkpoint_step(const RunDirectory& directory) {
       const Safetensors checkpoint = Safetensors::load(file);
       return parse_json(checkpoint.metadata().at("position"), file.string()).at("step").get<std::int64_t>();
     } catch (const std::exception&) {
-      // Whether a checkpoint can be used is found out when the run goes on.
+      // Whether a checkpoint can be used is found out when the run resumes.
     }
   }
   return 0;

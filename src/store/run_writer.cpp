@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Writes take milliseconds: whoever holds the lock longer has been paused in the middle of one.
+// Writes take milliseconds: a process that holds the lock longer has been paused in the middle of one.
 constexpr auto kPatience = std::chrono::seconds(5);
 constexpr auto kPause = std::chrono::milliseconds(2);
 

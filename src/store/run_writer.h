@@ -30,7 +30,7 @@ class RunRemoved : public Error {
 class RunWriter {
  public:
   // Begins an attempt, which must be newer than any before it (else StaleAttempt), and marks this process as the
-  // one that trains. Number 0: the next one, unless somebody is training (Error(io)). Removes what crashed
+  // one that trains. Number 0: the next one, unless another process is training (Error(io)). Removes what crashed
   // writers left.
   static RunWriter begin(const RunDirectory& directory, const Json& config, std::int64_t number,
                          const std::string& holder);

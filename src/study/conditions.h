@@ -25,7 +25,7 @@ class Conditions {
   std::optional<bool> hold(const ConfigValue& point);
   // What the complete configuration says.
   bool hold(const Json& config);
-  // The same, without remembering which fields were met.
+  // The same, without recording which fields were seen.
   bool hold_for(const Json& config) const;
 
   // Throws Error(usage) if no point that hold() was asked about had the field of a condition. `known` are the paths

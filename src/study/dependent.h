@@ -18,7 +18,7 @@
 
 namespace mneme::study {
 
-// The number behind a name; nothing if there is no such name.
+// The number that a name means; nothing if there is no such name.
 using NameLookup = std::function<std::optional<double>(std::string_view name)>;
 
 // The value of an expression; nothing if the text is none. Throws Error(usage) at `origin` for a division by zero, and,
@@ -28,7 +28,7 @@ std::optional<double> evaluate_expression(std::string_view text, std::string_vie
 // True if this value of the field `path` ("train.batch") may be one that follows from others.
 bool may_depend(const std::string& path, const ConfigValue& value);
 
-// Replaces every dependent value of a configuration by what it comes to. Throws Error(usage) at the value for a name
+// Replaces every dependent value of a configuration by its result. Throws Error(usage) at the value for a name
 // that depends on itself, a table without the entry it needs, and arithmetic that cannot be done.
 void settle_dependents(ConfigValue& root);
 

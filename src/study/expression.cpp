@@ -25,7 +25,7 @@ class Parser {
   const std::string& unknown() const { return unknown_; }
 
  private:
-  // Deeper nesting is nobody's wish and would use up the stack.
+  // Deeper nesting has no use and would exhaust the stack.
   static constexpr int kMostDepth = 100;
 
   void skip_spaces() {

@@ -1,4 +1,4 @@
-// A configuration in which some fields have several values, and the runs that it stands for.
+// A configuration in which some fields have several values, and the runs that they make.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the paper itself reports, written in the study file beside the runs that repeat it:
+// What the paper itself reports, written in the study file next to the runs that repeat it:
 //
 //   [[paper]]
 //   model.mixer = "mamba"     # conditions, as in [[exclude]]: the runs that it is about
@@ -27,7 +27,7 @@ struct PaperValue {
   std::optional<double> at;
   std::string metric;  // "": any
 
-  // "99.0", "✓", "✗" or its words, as a table shows it beside ours.
+  // "99.0", "✓", "✗" or its words, as a table shows it next to ours.
   std::string shown() const;
 };
 

@@ -1,4 +1,4 @@
-// A study: a file that stands for a grid of runs and says how to draw them.
+// A study: a file that describes a grid of runs and how to draw them.
 //
 //   title = "..."
 //   [task] [model] [train] [test]   as for one run; a list or a series is an axis (study/grid.h)
@@ -30,7 +30,7 @@ struct Study {
   std::vector<std::string> scales;     // that the file knows
   std::vector<Axis> axes;
   std::vector<config::RunConfig> runs;
-  std::vector<ConfigValue> figures;  // as written: whoever draws them checks them (report/figures/kinds.h)
+  std::vector<ConfigValue> figures;  // as written; checked when they are drawn (report/figures/kinds.h)
   std::vector<PaperValue> paper;
 
   // Name, scale and overrides, for files: "recall-fig1-laptop", "demo-smoke-train.steps=50". A study with overrides is

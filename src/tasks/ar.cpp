@@ -15,7 +15,7 @@ class Ar : public Task {
   explicit Ar(const Options& options) : pairs_(options.integer("pairs")), vocab_(options.integer("vocab")) {}
 
   TaskShape shape() const override {
-    return {.length = 2 * pairs_ + 1, .vocab = vocab_, .classes = vocab_, .asked = 1};
+    return {.length = 2 * pairs_ + 1, .vocab = vocab_, .classes = vocab_, .labelled = 1};
   }
 
   double chance() const override { return 1.0 / static_cast<double>(pairs_); }
@@ -30,10 +30,10 @@ class Ar : public Task {
       out.tokens[2 * i] = keys[i];
       out.tokens[2 * i + 1] = half + static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(vocab_ - half)));
     }
-    const std::size_t asked = random.below(static_cast<std::uint32_t>(pairs));
-    out.tokens[2 * pairs] = keys[asked];
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
-    out.labels[2 * pairs] = out.tokens[2 * asked + 1];
+    const std::size_t query = random.below(static_cast<std::uint32_t>(pairs));
+    out.tokens[2 * pairs] = keys[query];
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
+    out.labels[2 * pairs] = out.tokens[2 * query + 1];
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {

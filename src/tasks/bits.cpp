@@ -27,7 +27,7 @@ class Bits : public Task {
     return {.length = length_,
             .vocab = cumulative_ ? 2 : 3,
             .classes = 2,
-            .asked = cumulative_ ? static_cast<double>(length_) : 1};
+            .labelled = cumulative_ ? static_cast<double>(length_) : 1};
   }
 
   double chance() const override {
@@ -79,7 +79,7 @@ class Bits : public Task {
       ones += static_cast<std::size_t>(tokens[t]);
       // A prefix with as many ones as zeros counts as 1; the whole sequence must have more ones.
       const bool answer = statistic_ == Statistic::parity ? ones % 2 == 1 : 2 * ones >= t + 1;
-      labels[t] = cumulative_ ? answer : kNotAsked;
+      labels[t] = cumulative_ ? answer : kUnlabelled;
     }
     if (!cumulative_) labels.back() = statistic_ == Statistic::parity ? ones % 2 == 1 : 2 * ones > tokens.size() - 1;
   }

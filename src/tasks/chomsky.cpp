@@ -17,7 +17,7 @@ class Chomsky : public Task {
     for (auto n = static_cast<std::size_t>(first); n <= static_cast<std::size_t>(last); ++n)
       if (rule_->has_length(n)) lengths_.push_back(n);
     if (lengths_.empty()) options.reject("max_length", "a range with an odd length in it");
-    asked_ = average_asked();
+    labelled_ = average_asked();
   }
 
   TaskShape shape() const override {
@@ -25,7 +25,7 @@ class Chomsky : public Task {
     return {.length = static_cast<std::int64_t>(n + rule_->answer_room(n)),
             .vocab = rule_->input_symbols() + 2,
             .classes = rule_->answer_symbols(),
-            .asked = asked_};
+            .labelled = labelled_};
   }
 
   double chance() const override { return rule_->chance(); }
@@ -35,15 +35,15 @@ class Chomsky : public Task {
     rule_->draw(random, out.tokens.first(n));
     const auto room = out.labels.subspan(n);
     const std::size_t count = rule_->answer(out.tokens.first(n), room);
-    std::fill_n(out.labels.begin(), n, kNotAsked);
-    std::fill(room.begin() + static_cast<std::ptrdiff_t>(count), room.end(), kNotAsked);
+    std::fill_n(out.labels.begin(), n, kUnlabelled);
+    std::fill(room.begin() + static_cast<std::ptrdiff_t>(count), room.end(), kUnlabelled);
     const auto rest = out.tokens.subspan(n);
     const auto empty = std::fill_n(rest.begin(), rule_->answer_room(n), empty_token());
     std::fill(empty, rest.end(), empty_token() + 1);
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     const std::size_t n = input_length(tokens);
     std::vector<std::int32_t> answer(rule_->answer_room(n));
     const std::size_t count = rule_->answer(tokens.first(n), answer);
@@ -73,7 +73,7 @@ class Chomsky : public Task {
 
   // The length of an answer can depend on its input: measured on a stream of its own.
   double average_asked() const {
-    std::size_t asked = 0;
+    std::size_t labels = 0;
     std::vector<std::int32_t> input(lengths_.back()), answer(rule_->answer_room(lengths_.back()));
     constexpr std::size_t kExamples = 64;
     for (std::size_t i = 0; i < kExamples; ++i) {
@@ -81,14 +81,14 @@ class Chomsky : public Task {
       // Lengths evenly over the range: the answer's length is nearly proportional to it.
       const std::size_t n = lengths_[(2 * i + 1) * lengths_.size() / (2 * kExamples)];
       rule_->draw(random, std::span(input).first(n));
-      asked += rule_->answer(std::span(input).first(n), answer);
+      labels += rule_->answer(std::span(input).first(n), answer);
     }
-    return static_cast<double>(asked) / kExamples;
+    return static_cast<double>(labels) / kExamples;
   }
 
   std::unique_ptr<ChomskyRule> rule_;
   std::vector<std::size_t> lengths_;
-  double asked_ = 0;
+  double labelled_ = 0;
 };
 
 }  // namespace

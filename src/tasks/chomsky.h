@@ -1,7 +1,7 @@
 // The tasks of the Chomsky hierarchy (Deletang et al. 2023): a string, then its answer, symbol by symbol.
 //
 // Layout: an input of random length n, then as many empty tokens as the answer has symbols, which are
-// asked there; shorter examples are padded. Tokens: the input's symbols, then the empty token, then
+// their labels; shorter examples are padded. Tokens: the input's symbols, then the empty token, then
 // padding. Each task is a ChomskyRule: how an input is drawn and what its answer is.
 #pragma once
 
@@ -32,7 +32,7 @@ class ChomskyRule {
   // Writes the answer and returns its length. `answer` holds answer_room(input.size()) symbols.
   virtual std::size_t answer(std::span<const std::int32_t> input, std::span<std::int32_t> answer) const = 0;
 
-  // Accuracy of guessing; three answer symbols of which one only ends an answer count as two.
+  // Accuracy of guessing; three answer symbols count as two if one of them only ends an answer.
   virtual double chance() const { return 1.0 / answer_symbols(); }
   virtual std::string symbol(std::int32_t token) const { return std::to_string(token); }
   virtual std::string answer_symbol(std::int32_t label) const { return std::to_string(label); }

@@ -36,7 +36,7 @@ void draw_expression(Random& random, const Signs& signs, Output out) {
   out[left + 1] = pick == 0 ? signs.plus : pick == 1 ? signs.minus : signs.times;
 }
 
-// Evaluates from `at` on with the unknown set to x, and moves `at` behind the expression.
+// Evaluates from `at` on with the unknown set to x, and moves `at` to the end of the expression.
 std::int64_t evaluate(const Signs& signs, Input text, std::size_t& at, std::int64_t x) {
   const std::int32_t token = text[at++];
   if (token < signs.modulus) return token;

@@ -26,7 +26,7 @@ class CompositionalMqar : public Task {
         region_((length_ - 3 * pairs_) / 3, options) {}
 
   TaskShape shape() const override {
-    return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = static_cast<double>(pairs_)};
+    return {.length = length_, .vocab = vocab_, .classes = vocab_, .labelled = static_cast<double>(pairs_)};
   }
 
   double chance() const override { return 1.0 / static_cast<double>(pairs_); }
@@ -46,19 +46,19 @@ class CompositionalMqar : public Task {
     sample_distinct(random, 0, static_cast<std::int32_t>(pairs) - 1, cells);
     region_.place(random, slots);
 
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     region_.fill(random, out.tokens.subspan(3 * pairs));
     for (std::size_t i = 0; i < pairs; ++i) {
       const auto cell = static_cast<std::size_t>(cells[i]);
-      const std::size_t asked = 3 * pairs + 3 * static_cast<std::size_t>(slots[i]);
-      out.tokens[3 * i] = out.tokens[asked] = first[cell / side];
-      out.tokens[3 * i + 1] = out.tokens[asked + 1] = second[cell % side];
-      out.tokens[3 * i + 2] = out.labels[asked + 1] = values[i];
+      const std::size_t query = 3 * pairs + 3 * static_cast<std::size_t>(slots[i]);
+      out.tokens[3 * i] = out.tokens[query] = first[cell / side];
+      out.tokens[3 * i + 1] = out.tokens[query + 1] = second[cell % side];
+      out.tokens[3 * i + 2] = out.labels[query + 1] = values[i];
     }
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     const auto stated = places(tokens);
     for (std::size_t t = context(); t + 1 < labels.size(); t += 3)
       if (const auto found = stated.find({tokens[t], tokens[t + 1]}); found != stated.end())
@@ -70,7 +70,7 @@ class CompositionalMqar : public Task {
     std::vector<Role> roles(example.tokens.size(), Role::filler);
     for (std::size_t t = 0; t < context(); ++t) roles[t] = t % 3 == 2 ? Role::value : Role::key;
     for (std::size_t t = context() + 1; t < roles.size(); ++t)
-      if (example.labels[t] != kNotAsked) roles[t] = roles[t - 1] = Role::query;
+      if (example.labels[t] != kUnlabelled) roles[t] = roles[t - 1] = Role::query;
     return roles;
   }
 
@@ -78,7 +78,7 @@ class CompositionalMqar : public Task {
     std::vector<std::int32_t> sources(example.tokens.size(), -1);
     const auto stated = places(example.tokens);
     for (std::size_t t = context() + 1; t < sources.size(); ++t)
-      if (example.labels[t] != kNotAsked) sources[t] = stated.at({example.tokens[t - 1], example.tokens[t]}) + 1;
+      if (example.labels[t] != kUnlabelled) sources[t] = stated.at({example.tokens[t - 1], example.tokens[t]}) + 1;
     return sources;
   }
 
@@ -87,7 +87,7 @@ class CompositionalMqar : public Task {
 
   std::size_t context() const { return 3 * static_cast<std::size_t>(pairs_); }
 
-  // Where each pair of keys stands in the context.
+  // The position of each pair of keys in the context.
   std::map<Keys, std::int32_t> places(std::span<const std::int32_t> tokens) const {
     std::map<Keys, std::int32_t> places;
     for (std::size_t t = 0; t < context(); t += 3) places[{tokens[t], tokens[t + 1]}] = static_cast<std::int32_t>(t);

@@ -17,23 +17,23 @@ class Copy : public Task {
         letters_(options.integer("letters")) {
     if (strings_.longest() > options.integer("context"))
       options.reject("context", fmt::format("at least {}, the longest text", strings_.longest()));
-    asked_ = average_asked();
+    labelled_ = average_asked();
   }
 
   TaskShape shape() const override {
     return {.length = static_cast<std::int64_t>(context_) - 1,
             .vocab = letters_ + 4,
             .classes = letters_ + 4,
-            .asked = asked_};
+            .labelled = labelled_};
   }
 
   double chance() const override { return 1.0 / static_cast<double>(letters_); }
 
-  // Texts one after another until the context is full; the last one, cut off, is not asked.
+  // Texts one after another until the context is full; the last one is cut off and has no labels.
   void generate(Random& random, const ExampleView& out) const override {
     thread_local std::vector<std::int32_t> text;
     text.clear();
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     while (text.size() < context_) {
       const CopyPiece piece = strings_.append(random, text);
       if (piece.end() <= context_) ask(text, piece, out.labels);
@@ -45,14 +45,14 @@ class Copy : public Task {
   void generate_evaluation(Random& random, const ExampleView& out) const override {
     thread_local std::vector<std::int32_t> text;
     text.clear();
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     ask(text, strings_.append(random, text), out.labels);
     text.resize(context_, strings_.padding());
     std::copy_n(text.begin(), out.tokens.size(), out.tokens.begin());
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     for (const CopyPiece& piece : pieces(tokens)) {
       if (piece.end() > context_) continue;
       for (std::size_t i = 0; i < piece.answer_length; ++i) labels[piece.answer - 1 + i] = tokens[piece.source + i];
@@ -108,23 +108,23 @@ class Copy : public Task {
   // Depends on how texts of random lengths fill a context: measured on a stream of its own.
   double average_asked() const {
     const std::size_t contexts = std::clamp<std::size_t>((std::size_t{1} << 18) / context_, 8, 256);
-    std::size_t asked = 0;
+    std::size_t labels = 0;
     std::vector<std::int32_t> text;
     for (std::size_t i = 0; i < contexts; ++i) {
       Random random(stream_key(0, "copy/asked"), i);
       text.clear();
       while (text.size() < context_) {
         const CopyPiece piece = strings_.append(random, text);
-        if (piece.end() <= context_) asked += piece.answer_length + 1;
+        if (piece.end() <= context_) labels += piece.answer_length + 1;
       }
     }
-    return static_cast<double>(asked) / static_cast<double>(contexts);
+    return static_cast<double>(labels) / static_cast<double>(contexts);
   }
 
   CopyStrings strings_;
   std::size_t context_;
   std::int64_t letters_;
-  double asked_ = 0;
+  double labelled_ = 0;
 };
 
 std::unique_ptr<Task> build(const Options& options) { return std::make_unique<Copy>(options); }

@@ -121,7 +121,7 @@ CopyPiece CopyStrings::append(Random& random, std::vector<std::int32_t>& text) c
 std::size_t CopyStrings::quote_ngram(Random& random, String string, String quote) const {
   const std::size_t pick = random.below(static_cast<std::uint32_t>(choices(string.size()) - 1));
   std::copy_n(string.begin() + static_cast<std::ptrdiff_t>(pick), quote.size(), quote.begin());
-  // The n-gram may stand in the string more than once: the first one is meant.
+  // The n-gram may appear in the string more than once: the first one counts.
   const auto found = std::search(string.begin(), string.end(), quote.begin(), quote.end());
   return static_cast<std::size_t>(found - string.begin()) + quote.size();
 }

@@ -26,7 +26,7 @@ class Copying : public Task {
     return {.length = longest_blanks_ + 2 * longest_pattern_,
             .vocab = symbols_ + 3,
             .classes = symbols_ + 2,
-            .asked = ask_all_ ? blanks + 2 * pattern : pattern};
+            .labelled = ask_all_ ? blanks + 2 * pattern : pattern};
   }
 
   double chance() const override {
@@ -52,13 +52,13 @@ class Copying : public Task {
       std::copy(answers.begin(), answers.end(), out.tokens.begin());
 
     const auto others = out.labels.first(length - pattern);
-    std::fill(others.begin(), others.end(), ask_all_ ? kBlank : kNotAsked);
+    std::fill(others.begin(), others.end(), ask_all_ ? kBlank : kUnlabelled);
     const auto rest = out.labels.subspan(length);
-    std::fill(rest.begin(), rest.end(), kNotAsked);
+    std::fill(rest.begin(), rest.end(), kUnlabelled);
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     std::vector<std::int32_t> pattern;
     std::size_t t = 0;
     for (; tokens[t] != indicator(); ++t) {

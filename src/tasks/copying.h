@@ -5,7 +5,7 @@
 
 namespace mneme::tasks {
 
-// The pattern stands together at the start (Hochreiter and Schmidhuber 1997; Arjovsky et al. 2016).
+// The pattern is contiguous, at the start (Hochreiter and Schmidhuber 1997; Arjovsky et al. 2016).
 TaskEntry copying_entry();
 // The pattern is scattered among the blanks (also called selective copying).
 TaskEntry denoising_entry();

@@ -19,7 +19,7 @@ class Counting : public Task {
         chance_(best_guess_from_one_step()) {}
 
   TaskShape shape() const override {
-    return {.length = length_ - 1, .vocab = 0, .classes = 0, .asked = static_cast<double>(length_ - 1)};
+    return {.length = length_ - 1, .vocab = 0, .classes = 0, .labelled = static_cast<double>(length_ - 1)};
   }
 
   double chance() const override { return chance_; }
@@ -48,7 +48,7 @@ class Counting : public Task {
  private:
   std::int64_t interval(Random& random) const { return uniform_between(random, shortest_iti_, longest_iti_); }
 
-  // The share of steps that is predicted right by whoever sees the current step only: the better of on
+  // The share of steps that is predicted right from the current step alone: the better of on
   // and off after an on-step, and the better of both after an off-step. Exact, from the probabilities
   // that the signal goes on and off at each step.
   double best_guess_from_one_step() const {

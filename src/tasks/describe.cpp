@@ -43,7 +43,7 @@ std::string describe_task(const TaskEntry& entry) {
   text += shape.is_signal()
               ? fmt::format("  a signal of {} steps, one target a step\n", shape.length)
               : fmt::format("  {} positions, {} tokens, {} classes, {:.4g} labelled positions per training example\n",
-                            shape.length, shape.vocab, shape.classes, shape.asked);
+                            shape.length, shape.vocab, shape.classes, shape.labelled);
   text += fmt::format("  chance {:.4g}\n\nmetrics\n  {}\n\ngeneralisation\n", task->chance(),
                       fmt::join(entry.metrics, ", "));
   for (const GeneralisationAxis& axis : entry.axes)
@@ -75,7 +75,7 @@ Json task_json(const TaskEntry& entry) {
            {{"length", shape.length},
             {"vocab", shape.vocab},
             {"classes", shape.classes},
-            {"asked", shape.asked},
+            {"asked", shape.labelled},
             {"signal", shape.is_signal()}}}};
 }
 

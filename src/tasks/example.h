@@ -1,8 +1,8 @@
-// One example of a task: what is read, what is asked, and where it is written.
+// One example of a task: its inputs and labels, and where they are written.
 //
-// Token tasks read and ask for class numbers; signal tasks read and ask for one real number a step.
-// Both have the same shape: `length` inputs and `length` answers, label -100 (kNotAsked) where nothing
-// is asked; a signal task asks at every step. label[t] is what must be output at input position t:
+// Inputs and labels of token tasks are class numbers; those of signal tasks are one real number per step.
+// Both have the same shape: `length` inputs and `length` labels. A label of -100 (kUnlabelled) means none;
+// every step of a signal task has a label. label[t] is what must be output at input position t:
 // nothing is shifted later.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace mneme::tasks {
 
-inline constexpr std::int32_t kNotAsked = -100;
+inline constexpr std::int32_t kUnlabelled = -100;
 
 enum class Split { train, validation, test };
 
@@ -38,7 +38,7 @@ struct TaskShape {
   std::int64_t length = 0;   // positions per example; shorter examples are padded on the right
   std::int64_t vocab = 0;    // input tokens are in [0, vocab); 0 for a signal task
   std::int64_t classes = 0;  // labels are in [0, classes); 0 for a signal task
-  double asked = 0;          // expected number of asked positions per training example
+  double labelled = 0;       // expected number of labelled positions per training example
   bool is_signal() const { return vocab == 0; }
 };
 

@@ -20,7 +20,7 @@ class ForgettingMqar : public Task {
         region_((length_ - 2 * (pairs_ + updates_)) / 2, options) {}
 
   TaskShape shape() const override {
-    return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = static_cast<double>(pairs_)};
+    return {.length = length_, .vocab = vocab_, .classes = vocab_, .labelled = static_cast<double>(pairs_)};
   }
 
   double chance() const override { return 1.0 / static_cast<double>(pairs_); }
@@ -50,7 +50,7 @@ class ForgettingMqar : public Task {
     }
     const std::size_t context = 2 * (pairs + updates);
     region_.fill(random, out.tokens.subspan(context));
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     for (std::size_t i = 0; i < pairs; ++i) {
       const auto at = context + 2 * static_cast<std::size_t>(slots[i]);
       out.tokens[at] = keys[i];

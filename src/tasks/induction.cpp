@@ -11,7 +11,7 @@ class Induction : public Task {
  public:
   explicit Induction(const Options& options) : length_(options.integer("length")), vocab_(options.integer("vocab")) {}
 
-  TaskShape shape() const override { return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = 1}; }
+  TaskShape shape() const override { return {.length = length_, .vocab = vocab_, .classes = vocab_, .labelled = 1}; }
 
   // Every token but the special one is equally likely to be the answer.
   double chance() const override { return 1.0 / static_cast<double>(vocab_ - 1); }
@@ -22,12 +22,12 @@ class Induction : public Task {
     fill_uniform(random, 0, static_cast<std::uint32_t>(special), out.tokens);
     const std::size_t at = random.below(static_cast<std::uint32_t>(length_ - 2));
     out.tokens[at] = out.tokens[last] = special;
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     out.labels[last] = out.tokens[at + 1];
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     labels.back() = tokens[first_special(tokens) + 1];
     return labels;
   }

@@ -20,7 +20,7 @@ class Mqar : public Task {
         region_((length_ - 2 * pairs_) / 2, options) {}
 
   TaskShape shape() const override {
-    return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = static_cast<double>(pairs_)};
+    return {.length = length_, .vocab = vocab_, .classes = vocab_, .labelled = static_cast<double>(pairs_)};
   }
 
   // A model that answers with some value of the context is right once in `pairs` times.
@@ -47,7 +47,7 @@ class Mqar : public Task {
       out.tokens[2 * i + 1] = values[i];
     }
     region_.fill(random, out.tokens.subspan(2 * pairs));
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     for (std::size_t i = 0; i < pairs; ++i) {
       const auto at = 2 * pairs + 2 * static_cast<std::size_t>(slots[i]);
       out.tokens[at] = keys[i];
@@ -93,14 +93,14 @@ std::vector<std::int32_t> pair_sources(const ExampleView& example, std::size_t p
   for (std::size_t i = 0; i < pairs; ++i) latest[example.tokens[2 * i]] = static_cast<std::int32_t>(2 * i);
   std::vector<std::int32_t> sources(example.tokens.size(), -1);
   for (std::size_t t = 2 * pairs; t < sources.size(); ++t)
-    if (example.labels[t] != kNotAsked) sources[t] = latest.at(example.tokens[t]);
+    if (example.labels[t] != kUnlabelled) sources[t] = latest.at(example.tokens[t]);
   return sources;
 }
 
 std::vector<std::int32_t> solve_pairs(std::span<const std::int32_t> tokens, std::size_t pairs) {
   std::unordered_map<std::int32_t, std::int32_t> latest;
   for (std::size_t i = 0; i < pairs; ++i) latest[tokens[2 * i]] = tokens[2 * i + 1];
-  std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+  std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
   for (std::size_t t = 2 * pairs; t < labels.size(); t += 2)
     if (const auto found = latest.find(tokens[t]); found != latest.end()) labels[t] = found->second;
   return labels;
@@ -111,7 +111,7 @@ std::vector<Role> pair_roles(const ExampleView& example, std::size_t pairs) {
   for (std::size_t t = 0; t < roles.size(); ++t) {
     if (t < 2 * pairs)
       roles[t] = t % 2 == 0 ? Role::key : Role::value;
-    else if (example.labels[t] != kNotAsked)
+    else if (example.labels[t] != kUnlabelled)
       roles[t] = Role::query;
   }
   return roles;

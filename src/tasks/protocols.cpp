@@ -12,7 +12,7 @@ void TokenScore::add(std::span<const std::int32_t> predictions, std::span<const 
   if (positions_.size() < labels.size()) positions_.resize(labels.size());
   Share row;
   for (std::size_t t = 0; t < labels.size(); ++t) {
-    if (labels[t] == kNotAsked) continue;
+    if (labels[t] == kUnlabelled) continue;
     const bool right = predictions[t] == labels[t];
     row.count(right);
     positions_[t].count(right);
@@ -30,7 +30,7 @@ void DistanceScore::add(std::span<const std::int32_t> predictions, std::span<con
                         std::span<const std::int32_t> sources) {
   require(predictions.size() == labels.size() && sources.size() == labels.size(), "as many predictions as labels");
   for (std::size_t t = 0; t < labels.size(); ++t) {
-    if (labels[t] == kNotAsked || sources[t] < 0) continue;
+    if (labels[t] == kUnlabelled || sources[t] < 0) continue;
     const std::size_t distance = t - static_cast<std::size_t>(sources[t]);
     const auto exponent = static_cast<std::size_t>(std::bit_width(std::max<std::size_t>(distance, 1)) - 1);
     if (by_exponent_.size() <= exponent) by_exponent_.resize(exponent + 1);
@@ -51,7 +51,7 @@ void StringScore::add(std::span<const std::int32_t> predictions, std::span<const
   require(predictions.size() == labels.size(), "as many predictions as labels");
   bool all_right = true;
   for (std::size_t t = 0; t < labels.size(); ++t) {
-    if (labels[t] == kNotAsked) continue;
+    if (labels[t] == kUnlabelled) continue;
     if (labels[t] == stop_) {
       strings_.count(all_right);
       all_right = true;

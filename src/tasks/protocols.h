@@ -1,7 +1,7 @@
 // How the papers score predictions on token tasks. No model in sight: predictions and labels in, numbers out.
 //
-// Everywhere a row is one example; positions with label kNotAsked do not count, and neither do rows
-// without any asked position.
+// Everywhere a row is one example; positions with label kUnlabelled do not count, and neither do rows
+// without any labelled position.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ class TokenScore {
  public:
   void add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels);
 
-  // Over all asked positions.
+  // Over all labelled positions.
   double accuracy() const { return tokens_.value(); }
   // Mean over rows of the row's share of right answers: MQAR's per-query accuracy.
   double row_accuracy() const;
-  // Rows with every asked position right.
+  // Rows with every labelled position right.
   double exact_match() const { return rows_.value(); }
   const std::vector<Share>& by_position() const { return positions_; }
   std::int64_t rows() const { return rows_.of; }
@@ -39,7 +39,7 @@ class TokenScore {
   std::vector<Share> positions_;
 };
 
-// Accuracy by the distance between where an answer is asked and where it was to be read off
+// Accuracy by the distance between a labelled position and the position of its answer in the input
 // (Task::sources; for recall the key), in bins that double.
 class DistanceScore {
  public:
@@ -55,7 +55,7 @@ class DistanceScore {
   std::vector<Share> by_exponent_;
 };
 
-// Teacher-forced accuracy of copied strings: each run of asked positions that ends in the stop token is a
+// Teacher-forced accuracy of copied strings: each run of labelled positions that ends in the stop token is a
 // string, right if all its letters are. The stop token itself is not scored.
 class StringScore {
  public:

@@ -11,7 +11,7 @@
 
 namespace mneme::tasks {
 
-// After the context comes a row of slots, all equally wide. Each question stands in a slot of its own,
+// After the context comes a row of slots, all equally wide. Each query is in a slot of its own,
 // every other token is filler. Slot g is drawn first with weight (g + 1)^(power - 1); slots are drawn
 // without replacement, one for each question in the order of the context.
 class QuestionRegion {

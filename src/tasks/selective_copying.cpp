@@ -22,7 +22,7 @@ class SelectiveCopying : public Task {
     return {.length = static_cast<std::int64_t>(length_ + data_),
             .vocab = marker_ + 1,
             .classes = marker_ + 1,
-            .asked = static_cast<double>(data_)};
+            .labelled = static_cast<double>(data_)};
   }
 
   double chance() const override { return 1.0 / (marker_ - 1); }
@@ -31,14 +31,14 @@ class SelectiveCopying : public Task {
     const auto context = out.tokens.first(length_), questions = out.tokens.subspan(length_);
     const auto answers = out.labels.subspan(length_);
     fill_uniform(random, 1, static_cast<std::uint32_t>(marker_ - 1), answers);
-    std::fill_n(out.labels.begin(), length_, kNotAsked);
+    std::fill_n(out.labels.begin(), length_, kUnlabelled);
     std::fill(context.begin(), context.end(), kNoise);
     scatter_in_order(random, answers, context);
     std::fill(questions.begin(), questions.end(), marker_);
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     std::copy_if(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(length_),
                  labels.begin() + static_cast<std::ptrdiff_t>(length_),
                  [](std::int32_t token) { return token != kNoise; });

@@ -1,4 +1,4 @@
-// selective_copying: data scattered in long noise, asked in order at markers (Gu and Dao 2023, E.1).
+// selective_copying: data scattered in long noise, labels in order at markers (Gu and Dao 2023, E.1).
 #pragma once
 
 #include "tasks/task.h"

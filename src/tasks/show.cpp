@@ -22,13 +22,13 @@ constexpr RoleStyle kRoleStyles[] = {
     {Role::answer, 'a', "\x1b[33m"},  {Role::padding, '*', "\x1b[2m"},
 };
 constexpr std::string_view kReset = "\x1b[0m";
-constexpr std::string_view kAskedColour = "\x1b[1;32m";
+constexpr std::string_view kLabelColour = "\x1b[1;32m";
 
 const RoleStyle& style_of(Role role) { return kRoleStyles[static_cast<std::size_t>(role)]; }
 
-// One column of an example: what is read, what is asked, and the role.
+// One column of an example: input, label and role.
 struct Column {
-  std::string input, asked;
+  std::string input, label;
   Role role;
 };
 
@@ -40,7 +40,7 @@ std::vector<Column> columns(const Task& task, const ExampleView& example) {
       columns.push_back({example.signal[t] > 0.5F ? "#" : "_", example.targets[t] > 0.5F ? "#" : "_", roles[t]});
     else
       columns.push_back({task.token_text(example.tokens[t]),
-                         example.labels[t] == kNotAsked ? "" : task.label_text(example.labels[t]), roles[t]});
+                         example.labels[t] == kUnlabelled ? "" : task.label_text(example.labels[t]), roles[t]});
   }
   return columns;
 }
@@ -87,7 +87,7 @@ void for_each_example(const TaskEntry& entry, const Options& options, std::uint6
 std::string show_example(const Task& task, const ExampleView& example, const ShowStyle& style) {
   const std::vector<Column> all = columns(task, example);
   std::size_t widest = 1;
-  for (const Column& column : all) widest = std::max({widest, column.input.size(), column.asked.size()});
+  for (const Column& column : all) widest = std::max({widest, column.input.size(), column.label.size()});
   // A signal is drawn without gaps, and needs its letters less than its shape.
   const bool is_signal = task.shape().is_signal();
   const std::size_t step = is_signal ? 1 : widest + 1;
@@ -97,14 +97,14 @@ std::string show_example(const Task& task, const ExampleView& example, const Sho
   std::string text;
   for (std::size_t begin = 0; begin < all.size(); begin += per_block) {
     std::string roles = fmt::format("{:<{}}", fmt::format("at {}", begin), kHead);
-    std::string input = fmt::format("{:<{}}", "input", kHead), asked = fmt::format("{:<{}}", "label", kHead);
+    std::string input = fmt::format("{:<{}}", "input", kHead), labels = fmt::format("{:<{}}", "label", kHead);
     for (std::size_t t = begin; t < std::min(begin + per_block, all.size()); ++t) {
       const RoleStyle& role = style_of(all[t].role);
       if (!is_signal) roles += cell(std::string_view(&role.letter, 1), step, role.ansi, style.colour);
       input += cell(all[t].input, step, role.ansi, style.colour);
-      asked += cell(all[t].asked, step, kAskedColour, style.colour);
+      labels += cell(all[t].label, step, kLabelColour, style.colour);
     }
-    text += trimmed(std::move(roles)) + trimmed(std::move(input)) + trimmed(std::move(asked));
+    text += trimmed(std::move(roles)) + trimmed(std::move(input)) + trimmed(std::move(labels));
   }
   return text;
 }

@@ -16,7 +16,7 @@ struct ShowStyle {
   std::size_t width = 100;  // columns
 };
 
-// An example in blocks of at most `width` columns: position and roles, input, and what is asked below it.
+// An example in blocks of at most `width` columns: position and roles, input, and the labels below it.
 std::string show_example(const Task& task, const ExampleView& example, const ShowStyle& style);
 
 // How these roles are shown: one line.
@@ -26,7 +26,7 @@ std::string show_legend(const std::set<Role>& roles, const ShowStyle& style);
 std::string show_samples(const TaskEntry& entry, const Options& options, std::uint64_t data_seed, Split split,
                          std::int64_t count, const ShowStyle& style);
 
-// {"task": NAME, "options": {...}, "examples": [{"input": [...], "labels": [...]}]}; -100 = not asked.
+// {"task": NAME, "options": {...}, "examples": [{"input": [...], "labels": [...]}]}; -100: no label.
 Json samples_json(const TaskEntry& entry, const Options& options, std::uint64_t data_seed, Split split,
                   std::int64_t count);
 

@@ -27,7 +27,7 @@ class StateTracking : public Task {
                                        : shortest_ < longest_ ? 1
                                                               : 0),
             .classes = group_.order() + (start_ ? 2 : 0),
-            .asked = mean + static_cast<double>(start_)};
+            .labelled = mean + static_cast<double>(start_)};
   }
 
   double chance() const override { return 1.0 / static_cast<double>(group_.order()); }
@@ -43,12 +43,12 @@ class StateTracking : public Task {
     }
     for (std::size_t t = end; t < out.tokens.size(); ++t) {
       out.tokens[t] = padding();
-      out.labels[t] = kNotAsked;
+      out.labels[t] = kUnlabelled;
     }
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     std::int32_t state = 0;
     for (std::size_t t = 0; t < tokens.size() && tokens[t] != padding(); ++t) {
       if (tokens[t] != beginning()) state = group_.product(state, tokens[t]);

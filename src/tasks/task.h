@@ -19,7 +19,7 @@ class Task {
   virtual ~Task() = default;
 
   virtual TaskShape shape() const = 0;
-  // Accuracy over asked positions that needs no memory of the sequence; see each task's page.
+  // Accuracy over labelled positions that needs no memory of the sequence; see each task's page.
   virtual double chance() const = 0;
   // Writes one example with the numbers of `random`. Must fill every element of the view's spans.
   virtual void generate(Random& random, const ExampleView& out) const = 0;
@@ -36,7 +36,7 @@ class Task {
   // A token and a label as a person writes them.
   virtual std::string token_text(std::int32_t token) const { return std::to_string(token); }
   virtual std::string label_text(std::int32_t label) const { return token_text(label); }
-  // True if answers depend on where tokens stand, so that a model blind to order cannot solve it.
+  // True if answers depend on the order of tokens, so that a model blind to order cannot solve it.
   virtual bool needs_positions() const { return true; }
 };
 
@@ -57,7 +57,7 @@ struct TaskEntry {
   std::string name;
   std::string summary;
   std::string citation;
-  std::string layout;  // a few lines: what stands where, what is asked
+  std::string layout;  // a few lines: what is where, and what is labelled
   Schema options;
   std::vector<std::string> metrics;
   std::vector<GeneralisationAxis> axes;

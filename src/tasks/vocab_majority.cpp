@@ -14,7 +14,7 @@ class VocabMajority : public Task {
   explicit VocabMajority(const Options& options)
       : length_(options.integer("length")), vocab_(options.integer("vocab")) {}
 
-  TaskShape shape() const override { return {.length = length_, .vocab = vocab_, .classes = vocab_, .asked = 1}; }
+  TaskShape shape() const override { return {.length = length_, .vocab = vocab_, .classes = vocab_, .labelled = 1}; }
 
   double chance() const override { return 1.0 / static_cast<double>(vocab_ - 1); }
 
@@ -26,12 +26,12 @@ class VocabMajority : public Task {
     // A tie is broken in the sequence itself: the first other token becomes the winner.
     if (is_tie)
       *std::find_if(body.begin(), body.end(), [best = winner](std::int32_t token) { return token != best; }) = winner;
-    std::fill(out.labels.begin(), out.labels.end(), kNotAsked);
+    std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     out.labels.back() = winner;
   }
 
   std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    std::vector<std::int32_t> labels(tokens.size(), kNotAsked);
+    std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
     labels.back() = most_frequent(tokens.first(tokens.size() - 1)).token;
     return labels;
   }

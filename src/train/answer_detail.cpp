@@ -15,7 +15,7 @@ Json bin_json(std::int64_t from, std::int64_t to, const tasks::Share& share) {
 
 // Of the one task whose answers are strings.
 std::int32_t stop_label_of(const config::RunConfig& run) {
-  return run.task_entry->name == "copy" ? tasks::copy_stop_label(run.task) : tasks::kNotAsked;
+  return run.task_entry->name == "copy" ? tasks::copy_stop_label(run.task) : tasks::kUnlabelled;
 }
 
 }  // namespace

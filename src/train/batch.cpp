@@ -19,8 +19,8 @@ Batch make_batch(const tasks::ExampleSource& source, const tasks::TaskShape& sha
   for (std::size_t b = 0; b < indices.size(); ++b) {
     source.write(indices[b], {.tokens = {tokens + b * length, length}, .labels = labels, .signal = {}, .targets = {}});
     for (std::size_t t = 0; t < length; ++t) {
-      if (labels[t] == tasks::kNotAsked) continue;
-      batch.asked.push_back(static_cast<std::int64_t>(b * length + t));
+      if (labels[t] == tasks::kUnlabelled) continue;
+      batch.labelled.push_back(static_cast<std::int64_t>(b * length + t));
       batch.answers.push_back(labels[t]);
       batch.sequence.push_back(static_cast<std::int32_t>(b));
     }

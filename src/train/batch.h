@@ -1,4 +1,4 @@
-// Examples of a task as tensors, with the list of asked positions.
+// Examples of a task as tensors, with the list of labelled positions.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace mneme::train {
 
-// A batch in which only the asked positions matter for the loss.
+// A batch in which only the labelled positions matter for the loss.
 struct Batch {
   torch::Tensor tokens;                // [B, L] int32
-  std::vector<std::int64_t> asked;     // flattened positions b * L + t, ascending
-  std::vector<std::int32_t> answers;   // the label at each asked position
-  std::vector<std::int32_t> sequence;  // the row b of each asked position
+  std::vector<std::int64_t> labelled;  // flattened positions b * L + t, ascending
+  std::vector<std::int32_t> answers;   // the label at each labelled position
+  std::vector<std::int32_t> sequence;  // the row b of each labelled position
 
   std::int64_t rows() const { return tokens.size(0); }
   std::int64_t length() const { return tokens.size(1); }

@@ -11,7 +11,7 @@ namespace mneme::train {
 // Two generations, each sealed with a checksum: writing the newest moves the one before it aside, so at every
 // instant one of them is whole.
 struct CheckpointFiles {
-  // `previous` is "NAME.previous.EXTENSION" beside it.
+  // `previous` is "NAME.previous.EXTENSION" next to it.
   CheckpointFiles(Path newest);  // NOLINT: a path will do
   CheckpointFiles(Path newest, Path older, CommitGate allowed)
       : current(std::move(newest)), previous(std::move(older)), gate(std::move(allowed)) {}

@@ -1,4 +1,5 @@
-// Cross-entropy on the asked positions only (kernels/dense/softmax_head.h): a [tokens, vocabulary] matrix never exists.
+// Cross-entropy on the labelled positions only (kernels/dense/softmax_head.h): a [tokens, vocabulary] matrix never
+// exists.
 #pragma once
 
 #include <cstdint>

@@ -16,15 +16,15 @@
 namespace mneme::train {
 
 struct Scores {
-  double loss = 0;                      // mean over asked positions
-  double accuracy = 0;                  // share of asked positions that are right
-  double exact_match = 0;               // share of sequences with every asked position right
+  double loss = 0;                      // mean over labelled positions
+  double accuracy = 0;                  // share of labelled positions that are right
+  double exact_match = 0;               // share of sequences with every labelled position right
   std::map<std::string, double> extra;  // the task's own metrics
   Json detail = Json::object();         // those of answer_detail.h, if they were asked for
   Json json() const;
 };
 
-// Loss and accuracy of a training batch, each a mean over its asked positions.
+// Loss and accuracy of a training batch, each a mean over its labelled positions.
 struct BatchScore {
   double loss = 0;
   double accuracy = 0;

@@ -55,7 +55,11 @@ class SignalObjective : public Objective {
       tick();
     }
     const double steps = static_cast<double>(examples) * static_cast<double>(run_.shape.length);
-    return {loss / steps, right / steps, exact / static_cast<double>(examples), {{"offset", offsets.share()}}, {}};
+    return {loss / steps,
+            right / steps,
+            exact / static_cast<double>(examples),
+            {{"offset", offsets.share()}},
+            Json::object()};
   }
 
  private:

@@ -9,7 +9,7 @@
 namespace mneme::train {
 namespace {
 
-// Cross entropy on the asked positions.
+// Cross entropy on the labelled positions.
 class TokenObjective : public Objective {
  public:
   TokenObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model)
@@ -19,11 +19,11 @@ class TokenObjective : public Objective {
     const tasks::ExampleSource source = source_of(tasks::Split::train);
     // The loss is a mean over the whole batch, so all answers are counted before the first backward pass.
     std::vector<Batch> batches;
-    std::size_t asked = 0;
+    std::size_t labelled = 0;
     for (std::size_t first = 0; first < indices.size(); first += micro()) {
       batches.push_back(
           make_batch(source, run_.shape, indices.subspan(first, std::min(micro(), indices.size() - first))));
-      asked += batches.back().answers.size();
+      labelled += batches.back().answers.size();
     }
     double loss = 0;
     std::int64_t correct = 0;
@@ -32,23 +32,23 @@ class TokenObjective : public Objective {
       const Batch& batch = batches[i];
       if (batch.answers.empty()) continue;
       nn::Pass pass = nn::Pass::training(dropout, step, i);
-      const torch::Tensor rows = asked_rows(batch, pass);  // [asked, D]
-      torch::Tensor rows_gradient;
-      const HeadResult result = train_head(rows.detach(), model_.output_matrix(), model_.output_bias(), batch.answers,
-                                           1.0 / static_cast<double>(asked), rows_gradient);
-      rows.backward(rows_gradient);
+      const torch::Tensor hidden = labelled_hidden(batch, pass);  // [R, D]
+      torch::Tensor dhidden;
+      const HeadResult result = train_head(hidden.detach(), model_.output_matrix(), model_.output_bias(), batch.answers,
+                                           1.0 / static_cast<double>(labelled), dhidden);
+      hidden.backward(dhidden);
       loss += result.loss_sum;
       correct += result.correct;
     }
-    const auto questions = static_cast<double>(std::max<std::size_t>(asked, 1));
-    return {loss / questions, static_cast<double>(correct) / questions};
+    const auto labels = static_cast<double>(std::max<std::size_t>(labelled, 1));
+    return {loss / labels, static_cast<double>(correct) / labels};
   }
 
   Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth depth) override {
     const torch::NoGradGuard guard;
     const tasks::ExampleSource source = source_of(split);
     double loss = 0;
-    std::int64_t asked = 0, correct = 0, exact = 0;
+    std::int64_t labelled = 0, correct = 0, exact = 0;
     AnswerDetail detail(run_, task_);
     for (std::int64_t first = 0; first < examples; first += static_cast<std::int64_t>(micro())) {
       std::vector<std::uint64_t> indices(std::min(micro(), static_cast<std::size_t>(examples - first)));
@@ -56,9 +56,9 @@ class TokenObjective : public Objective {
       const Batch batch = make_batch(source, run_.shape, indices);
       nn::Pass pass = nn::Pass::evaluation();
       const HeadResult result =
-          evaluate_head(asked_rows(batch, pass), model_.output_matrix(), model_.output_bias(), batch.answers);
+          evaluate_head(labelled_hidden(batch, pass), model_.output_matrix(), model_.output_bias(), batch.answers);
       loss += result.loss_sum;
-      asked += static_cast<std::int64_t>(batch.answers.size());
+      labelled += static_cast<std::int64_t>(batch.answers.size());
       correct += result.correct;
       std::vector<char> all_right(indices.size(), 1);
       for (std::size_t i = 0; i < batch.answers.size(); ++i)
@@ -67,9 +67,9 @@ class TokenObjective : public Objective {
       if (depth == Depth::detail) add_detail(detail, batch, result.predictions);
       tick();
     }
-    const auto questions = static_cast<double>(std::max<std::int64_t>(asked, 1));
-    return {loss / questions,
-            static_cast<double>(correct) / questions,
+    const auto labels = static_cast<double>(std::max<std::int64_t>(labelled, 1));
+    return {loss / labels,
+            static_cast<double>(correct) / labels,
             static_cast<double>(exact) / static_cast<double>(examples),
             {},
             depth == Depth::detail ? detail.json() : Json::object()};
@@ -84,9 +84,9 @@ class TokenObjective : public Objective {
     std::size_t answer = 0;
     for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows()); ++row) {
       std::copy_n(all + row * length, length, tokens.begin());
-      std::fill(labels.begin(), labels.end(), tasks::kNotAsked);
+      std::fill(labels.begin(), labels.end(), tasks::kUnlabelled);
       for (; answer < batch.answers.size() && static_cast<std::size_t>(batch.sequence[answer]) == row; ++answer) {
-        const std::size_t at = static_cast<std::size_t>(batch.asked[answer]) - row * length;
+        const std::size_t at = static_cast<std::size_t>(batch.labelled[answer]) - row * length;
         labels[at] = batch.answers[answer];
         predicted[at] = predictions[answer];
       }
@@ -99,8 +99,8 @@ class TokenObjective : public Objective {
   }
   std::size_t micro() const { return static_cast<std::size_t>(run_.train.integer("micro_batch")); }
 
-  torch::Tensor asked_rows(const Batch& batch, nn::Pass& pass) {
-    return model_.hidden_rows(batch.tokens, torch::tensor(batch.asked), pass);
+  torch::Tensor labelled_hidden(const Batch& batch, nn::Pass& pass) {
+    return model_.hidden_at(batch.tokens, torch::tensor(batch.labelled), pass);
   }
 
   const config::RunConfig& run_;

@@ -67,7 +67,7 @@ class Trainer {
 
   void clear_gradients();
   bool evaluate_validation(TrainObserver& observer);  // false if the model is no longer finite
-  // Why training need not go on: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has
+  // Why training can stop: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has
   // passed without train.give_up_below), or "".
   std::string verdict() const;
   void save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const;

@@ -10,7 +10,7 @@
 #include "measure/sgemm.h"
 #include "mixers/mixer.h"
 #include "models/initialise.h"
-#include "nn/holder.h"
+#include "nn/nested.h"
 #include "worker/events.h"
 #include "worker/fingerprint.h"
 
@@ -31,7 +31,7 @@ class MixerUnderTest {
       : work_(work), mixer_(mixers::build_mixer(work.entry, work.context, work.options)) {
     const nn::Draw draw(0);
     // initialise() walks the children of a model.
-    nn::Holder<mixers::Mixer> model("mixer", mixer_);
+    nn::Nested<mixers::Mixer> model("mixer", mixer_);
     models::initialise(model, {.scheme = "torch"}, draw);
     x_ = torch::empty({work.batch, work.context.length, work.context.width});
     draw.normal(x_, "input", 1.0);

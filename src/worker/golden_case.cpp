@@ -26,7 +26,7 @@ Json without_nulls(const Json& value) {
   return result;
 }
 
-// Keys that say where a mixer stands are taken out of the config; all others are its options.
+// Keys that describe the place of a mixer are taken out of the config; all others are its options.
 catalog::MixerContext take_context(Json& config, catalog::MixerContext context) {
   const auto take = [&](const char* key, std::int64_t& value) {
     if (!config.contains(key)) return;
@@ -144,7 +144,7 @@ GoldenModel language_model_case(const GoldenCase& golden) {
             const torch::Tensor logits = model->logits(file.at("input_ids").to(torch::kInt32), pass);
             const torch::Tensor targets = file.at("targets").to(torch::kInt64).flatten();
             const torch::Tensor loss = torch::cross_entropy_loss(logits.view({-1, vocab}), targets, {},
-                                                                 torch::Reduction::Mean, tasks::kNotAsked);
+                                                                 torch::Reduction::Mean, tasks::kUnlabelled);
             loss.backward();
             return {{"output", logits.detach()}, {"loss", loss.detach().reshape({1})}};
           }};

@@ -30,7 +30,7 @@ namespace {
 void use_one_thread() {
   at::set_num_threads(1);
   at::set_num_interop_threads(1);
-  // OpenBLAS has a pool of its own; which BLAS is behind libtorch is known only at run time.
+  // OpenBLAS has a pool of its own; which BLAS libtorch uses is known only at run time.
   if (auto* set = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(1);
 }
 

@@ -38,10 +38,10 @@ void save_training_case(const Path& path, train::Trainer& trainer, const config:
   std::map<std::string, TensorView> views;
   for (const auto& segment : trainer.parameters().segments())
     views["param." + segment.name] = view("F32", segment.shape, weights.data_ptr<float>() + segment.offset);
-  const auto asked = static_cast<std::int64_t>(batch.asked.size());
+  const auto labels = static_cast<std::int64_t>(batch.labelled.size());
   views["tokens"] = view("I32", batch.tokens.sizes().vec(), batch.tokens.data_ptr<std::int32_t>());
-  views["asked"] = view("I64", {asked}, batch.asked.data());
-  views["answers"] = view("I32", {asked}, batch.answers.data());
+  views["labelled"] = view("I64", {labels}, batch.labelled.data());
+  views["answers"] = view("I32", {labels}, batch.answers.data());
   save_safetensors(
       path, views,
       {{"config", run.json.dump()}, {"loss", fmt::format("{}", loss)}, {"gradient_norm", fmt::format("{}", norm)}});

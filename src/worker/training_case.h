@@ -7,7 +7,7 @@
 namespace mneme::worker {
 
 // Carries out the trainer's first step and writes a safetensors file: the weights before it (param.*), the batch
-// (tokens [B, L], asked: flat positions, answers), and as metadata the configuration, the loss and the norm of the
+// (tokens [B, L], labelled: flat positions, answers), and as metadata the configuration, the loss and the norm of the
 // gradient. Token tasks only.
 void save_training_case(const Path& path, train::Trainer& trainer, const config::RunConfig& run);
 

@@ -30,7 +30,7 @@ TEST_F(FirstDay, AStudyWithOverridesIsAStudyOfItsOwn) {
 
   const Json plain = json({"report", "demo", "--scale", "smoke"});
   const Json own = json({"report", "demo", "--scale", "smoke", "train.steps=3", "train.seed=[1, 2]"});
-  EXPECT_NE(plain["directory"], own["directory"]);
+  EXPECT_NE(plain["page"], own["page"]);
 }
 
 TEST_F(FirstDay, AConfigurationCanBeGivenBack) {
@@ -71,12 +71,12 @@ TEST_F(FirstDay, CsvIsForMachines) {
   sample.add_done({"train.lr=0.001", "task.vocab=64"});
   const std::string csv = mneme({"export", "--format", "csv"}).out;
   EXPECT_THAT(csv, StartsWith("run,state,reason,task,mixer,width,layers,lr,seed,steps,seconds,validation_accuracy,"
-                              "test_accuracy,task.vocab\n"));
-  for (const char* number : {"0.0012345678901234", "0.123456789012", "0.987654321", ",32\n", ",64\n"})
+                              "test_accuracy,task.vocab\r\n"));
+  for (const char* number : {"0.0012345678901234", "0.123456789012", "0.987654321", ",32\r\n", ",64\r\n"})
     EXPECT_THAT(csv, HasSubstr(number));
   EXPECT_THAT(csv, Not(HasSubstr("%")));
   EXPECT_EQ(mneme({"export", "--study", "demo", "--scale", "smoke"}).out,
-            split(csv, '\n')[0].substr(0, csv.find(",task.vocab")) + "\n");
+            csv.substr(0, csv.find(",task.vocab")) + "\r\n");
 }
 
 TEST_F(FirstDay, MetricsByPlaceAreShownAndExported) {

@@ -1,5 +1,9 @@
 // What documents quote is what the sources say.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
 
 #include "core/files.h"
 #include "report/claims/claims.h"
@@ -17,6 +21,37 @@ TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
   const std::string quoted = text.substr(begin + open.size(), end - begin - open.size());
   EXPECT_NE(quoted.find("class Ema"), std::string::npos);
   EXPECT_NE(source.find(quoted), std::string::npos) << quoted;
+}
+
+// Every path below a folder of the repository; "NAME" and wildcards stand for a file that a reader will add.
+std::vector<std::string> named_paths(const std::string& text) {
+  std::vector<std::string> paths;
+  const std::regex path(
+      "(?:^|[^A-Za-z/_.-])((?:src|tests|docs|bench|script|studies|web)/[A-Za-z0-9_./*-]*[A-Za-z0-9_])");
+  for (std::sregex_iterator match(text.begin(), text.end(), path), none; match != none; ++match)
+    if ((*match)[1].str().find_first_of("*") == std::string::npos &&
+        (*match)[1].str().find("NAME") == std::string::npos && (*match)[1].str().find("...") == std::string::npos)
+      paths.push_back((*match)[1]);
+  return paths;
+}
+
+TEST(Documents, PathsInContributingExist) {
+  const Path root(source_directory());
+  const std::vector<std::string> paths = named_paths(read_file(root / "CONTRIBUTING.md"));
+  EXPECT_GT(paths.size(), 20u);
+  for (const std::string& path : paths) EXPECT_TRUE(std::filesystem::exists(root / path)) << path;
+}
+
+TEST(Documents, PathsInTheReadmeAndTheArchitectureExist) {
+  const Path root(source_directory());
+  for (const char* document : {"README.md", "docs/architecture.md"})
+    for (const std::string& path : named_paths(read_file(root / document)))
+      EXPECT_TRUE(std::filesystem::exists(root / path)) << document << ": " << path;
+}
+
+TEST(Documents, PlantedPathsAreFound) {
+  EXPECT_THAT(named_paths("see `src/gone.cpp`, [x](docs/a.md) and script/test -R x; src/NAME.cpp, build/docs/b"),
+              ::testing::ElementsAre("src/gone.cpp", "docs/a.md", "script/test"));
 }
 
 // A line of the table: | `A.window-mamba` | figure 1 | statement | the paper's words | rule | study |.

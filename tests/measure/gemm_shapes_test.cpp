@@ -55,7 +55,7 @@ double flops_of(const std::function<void()>& work) {
   return flops;
 }
 
-// What the catalog says that a position needs for its own output alone is what is left out where it is not asked.
+// What the catalog says that a position needs for its own output alone is what is left out where it has no label.
 TEST(GemmShapes, OfAskedPositionsAreLessByWhatTheCatalogSays) {
   const torch::Tensor input = torch::randint(0, 16, {2, 8}, torch::kInt32),
                       rows = torch::tensor({2, 7, 9}, torch::kInt64);
@@ -65,7 +65,7 @@ TEST(GemmShapes, OfAskedPositionsAreLessByWhatTheCatalogSays) {
     const auto model = testing::initialised_model(run);
     nn::Pass pass = nn::Pass::evaluation();
     const double all = flops_of([&] { model->hidden(input, pass); }),
-                 asked = flops_of([&] { model->hidden_rows(input, rows, pass); });
+                 labelled = flops_of([&] { model->hidden_at(input, rows, pass); });
     double expected = 0;
     if (entry.output_flops) expected = entry.output_flops(run.context(0), run.mixer(0).options);
     // Scores, and reading a state, are no products of linear layers.
@@ -75,7 +75,7 @@ TEST(GemmShapes, OfAskedPositionsAreLessByWhatTheCatalogSays) {
                                                   {"retnet", 2.0 * 8 * 4}};
     if (inside.contains(entry.name)) expected -= inside.at(entry.name);
     // Forward and twice backward, of 16 positions.
-    EXPECT_EQ(all - asked, 3 * (16 - 3) * expected) << entry.name;
+    EXPECT_EQ(all - labelled, 3 * (16 - 3) * expected) << entry.name;
     mixers += entry.output_flops != nullptr;
   }
   EXPECT_GE(mixers, 15);

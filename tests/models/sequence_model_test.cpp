@@ -44,13 +44,13 @@ TEST_P(Models, HaveAsManyParametersAsTheCatalogSays) {
   for (const Case& c : cases()) EXPECT_EQ(measured_parameters(*build_model(c.run)), c.run.parameters()) << c.name;
 }
 
-// What only positions that are not asked would need is left out, and nothing else: values and all gradients.
+// What only positions without a label would need is left out, and nothing else: values and all gradients.
 TEST_P(Models, GiveAskedRowsAsIfAllWereMade) {
   const torch::Tensor rows = torch::tensor({2, 7, 9, 15}, torch::kInt64);
   for (const Case& c : cases()) {
     const auto some = initialised_model(c.run), all = initialised_model(c.run);
     nn::Pass pass = nn::Pass::evaluation();
-    const torch::Tensor few = some->hidden_rows(tokens(), rows, pass);
+    const torch::Tensor few = some->hidden_at(tokens(), rows, pass);
     const torch::Tensor chosen = hidden(*all, tokens()).flatten(0, 1).index_select(0, rows);
     EXPECT_TRUE(torch::allclose(few, chosen, 1e-5, 1e-6)) << c.name;
     few.square().sum().backward();
@@ -70,7 +70,7 @@ TEST_P(Models, GiveNothingIfNothingIsAsked) {
   const torch::NoGradGuard guard;
   for (const Case& c : cases()) {
     nn::Pass pass = nn::Pass::evaluation();
-    const torch::Tensor none = initialised_model(c.run)->hidden_rows(tokens(), torch::empty({0}, torch::kInt64), pass);
+    const torch::Tensor none = initialised_model(c.run)->hidden_at(tokens(), torch::empty({0}, torch::kInt64), pass);
     EXPECT_EQ(none.sizes(), (std::vector<std::int64_t>{0, 8})) << c.name;
   }
 }

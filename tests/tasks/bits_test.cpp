@@ -31,7 +31,7 @@ TEST(Bits, EndOfSequenceLabels) {
     for_all_bits(count, [&](std::vector<std::int32_t> bits) {
       const auto ones = static_cast<std::size_t>(std::count(bits.begin(), bits.end(), 1));
       bits.push_back(2);
-      std::vector<std::int32_t> expected(count + 1, kNotAsked);
+      std::vector<std::int32_t> expected(count + 1, kUnlabelled);
       expected.back() = static_cast<std::int32_t>(ones % 2);
       ASSERT_EQ(parity->solve(bits), expected);
       expected.back() = ones > count - ones ? 1 : 0;  // a tie is no majority

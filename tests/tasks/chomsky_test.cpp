@@ -26,10 +26,10 @@ Parts parts_of(const Task& task, const Example& example) {
   Parts parts;
   for (std::size_t t = 0; t < example.tokens.size(); ++t) {
     if (example.tokens[t] < empty) {
-      EXPECT_EQ(example.labels[t], kNotAsked);
+      EXPECT_EQ(example.labels[t], kUnlabelled);
       EXPECT_EQ(parts.input.size(), t) << "the input stands first";
       parts.input.push_back(example.tokens[t]);
-    } else if (example.labels[t] != kNotAsked) {
+    } else if (example.labels[t] != kUnlabelled) {
       EXPECT_EQ(example.tokens[t], empty);
       EXPECT_EQ(parts.input.size() + parts.answer.size(), t) << "the answer follows without a gap";
       parts.answer.push_back(example.labels[t]);

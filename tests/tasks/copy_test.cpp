@@ -12,7 +12,7 @@
 namespace mneme::tasks {
 namespace {
 
-using testing::count_asked;
+using testing::count_labels;
 using testing::make_example;
 using testing::make_task;
 
@@ -24,10 +24,10 @@ std::string text_of(const Task& task, const Example& example) {
   return text;
 }
 
-// The asked letters, each under the position that must output it; '-' where nothing is asked.
-std::string asked_of(const Task& task, const Example& example) {
+// The labels, each under its position; '-' where there is none.
+std::string labels_of(const Task& task, const Example& example) {
   std::string text;
-  for (const std::int32_t label : example.labels) text += label == kNotAsked ? "-" : task.token_text(label);
+  for (const std::int32_t label : example.labels) text += label == kUnlabelled ? "-" : task.token_text(label);
   return text;
 }
 
@@ -38,7 +38,7 @@ RC_GTEST_PROP(Copy, LabelsAreTheNextInputTokens, ()) {
   const auto split = *rc::gen::element(Split::train, Split::test);
   const Example example = make_example(*task, *rc::gen::arbitrary<std::uint32_t>(), split);
   for (std::size_t t = 0; t + 1 < example.tokens.size(); ++t)
-    if (example.labels[t] != kNotAsked) RC_ASSERT(example.labels[t] == example.tokens[t + 1]);
+    if (example.labels[t] != kUnlabelled) RC_ASSERT(example.labels[t] == example.tokens[t + 1]);
 }
 
 // Reads each packed text as a person would, from its letters.
@@ -47,11 +47,11 @@ TEST(Copy, PackedTextsAreAskedForTheirAnswersOnly) {
   bool full = false;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     const Example example = make_example(*task, i);
-    const std::string asked = asked_of(*task, example);
+    const std::string labels = labels_of(*task, example);
     // The label of the last position is the one token of the context that is not an input.
     std::string text = text_of(*task, example);
-    full = full || asked.back() == '.';
-    text += asked.back() == '-' ? '?' : asked.back();
+    full = full || labels.back() == '.';
+    text += labels.back() == '-' ? '?' : labels.back();
     std::string expected;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t bar = text.find('|', at), length = bar == text.npos ? 0 : bar - at - 1;
@@ -66,7 +66,7 @@ TEST(Copy, PackedTextsAreAskedForTheirAnswersOnly) {
       expected += std::string(length + 2, '-') + string + ".";
       at += 2 * length + 3;
     }
-    ASSERT_EQ(asked, expected.substr(1)) << text;
+    ASSERT_EQ(labels, expected.substr(1)) << text;
   }
   EXPECT_TRUE(full) << "no context was filled to the last token, the corner was not tested";
 }
@@ -81,7 +81,7 @@ TEST(Copy, EvaluationHasOneTextPerRow) {
     lengths.insert(length);
     ASSERT_EQ(text, "$" + text.substr(1, length) + "|" + text.substr(1, length) + "." +
                         std::string(39 - 2 * length - 3, '*'));
-    ASSERT_EQ(count_asked(example), length + 1);
+    ASSERT_EQ(count_labels(example), length + 1);
   }
   EXPECT_EQ(lengths, (std::set<std::size_t>{3, 4, 5, 6, 7, 8, 9}));
 }
@@ -91,7 +91,7 @@ TEST(Copy, AnswerLengthCutsTheAnswer) {
   const Example example = make_example(*task, 0, Split::test);
   const std::string text = text_of(*task, example);
   EXPECT_EQ(text.substr(9), "|" + text.substr(1, 3));
-  EXPECT_EQ(asked_of(*task, example), "---------" + text.substr(1, 3) + ".");
+  EXPECT_EQ(labels_of(*task, example), "---------" + text.substr(1, 3) + ".");
 }
 
 void expect_ngram_text(const std::string& variant, const std::string& text, std::size_t n, std::size_t answer) {
@@ -124,9 +124,9 @@ TEST(Copy, NgramVariantsAskWhatFollowsTheFirstOccurrence) {
           const std::string text = text_of(*task, example);
           expect_ngram_text(variant, text, 2, answer);
           // Asked: exactly the answer and its stop, one position before they stand.
-          const std::size_t stop = text.find('.'), count = count_asked(example);
+          const std::size_t stop = text.find('.'), count = count_labels(example);
           for (std::size_t t = 0; t < text.size(); ++t)
-            ASSERT_EQ(example.labels[t] != kNotAsked, t + 1 + count > stop && t < stop) << text << t;
+            ASSERT_EQ(example.labels[t] != kUnlabelled, t + 1 + count > stop && t < stop) << text << t;
         }
       }
 }
@@ -158,7 +158,7 @@ TEST(Copy, StringScoreIgnoresTheStopAndWantsEveryLetter) {
     wrong_stop.add(predictions, example.labels);
     predictions = example.labels;
     for (auto& prediction : predictions) {
-      letters += prediction != kNotAsked && prediction != kStop;
+      letters += prediction != kUnlabelled && prediction != kStop;
       if (prediction >= 0 && prediction < kStop) {
         prediction = 27;  // the first letter of the first string
         break;

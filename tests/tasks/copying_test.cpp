@@ -11,7 +11,7 @@
 namespace mneme::tasks {
 namespace {
 
-using testing::count_asked;
+using testing::count_labels;
 using testing::make_example;
 using testing::make_task;
 using testing::uniform_deviation;
@@ -33,7 +33,7 @@ RC_GTEST_PROP(Copying, HasTheLayoutOfArjovsky, ()) {
   RC_ASSERT(data.size() == pattern);
   RC_ASSERT(std::vector<std::int32_t>(example.labels.end() - static_cast<std::ptrdiff_t>(pattern),
                                       example.labels.end()) == data);
-  RC_ASSERT(count_asked(example) == pattern);
+  RC_ASSERT(count_labels(example) == pattern);
 }
 
 TEST(Copying, MixturesArePaddedOnTheRight) {
@@ -53,7 +53,7 @@ TEST(Copying, MixturesArePaddedOnTheRight) {
     ++counts[(pattern - 2) + (blanks - 3) / 2];
     for (std::size_t t = 0; t < 13; ++t) {
       ASSERT_EQ(example.tokens[t] == 10, t >= length);
-      ASSERT_EQ(example.labels[t] == kNotAsked, t >= length);
+      ASSERT_EQ(example.labels[t] == kUnlabelled, t >= length);
       if (t <= indicator) {
         ASSERT_EQ(example.labels[t], 0);
       }
@@ -97,7 +97,7 @@ TEST(SelectiveCopying, KeepsTheOrderAcrossTheNoise) {
     for (std::size_t t = 0; t < 57; ++t) {
       if (t < 50 && example.tokens[t] != 0) data.push_back(example.tokens[t]);
       ASSERT_EQ(example.tokens[t] == 5, t >= 50);
-      ASSERT_EQ(example.labels[t] == kNotAsked, t < 50);
+      ASSERT_EQ(example.labels[t] == kUnlabelled, t < 50);
     }
     ASSERT_EQ(std::vector<std::int32_t>(example.labels.begin() + 50, example.labels.end()), data);
   }

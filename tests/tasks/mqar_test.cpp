@@ -13,7 +13,7 @@ namespace mneme::tasks {
 namespace {
 
 using testing::chi_square_deviation;
-using testing::count_asked;
+using testing::count_labels;
 using testing::load_data;
 using testing::make_example;
 using testing::make_task;
@@ -40,10 +40,10 @@ RC_GTEST_PROP(Mqar, AsksEachKeyOnceAtAnEvenPlaceForItsValue, ()) {
     RC_ASSERT(value >= (shared ? 1 : vocab / 2) && value < vocab);
   }
   if (!shared) RC_ASSERT(values.size() == static_cast<std::size_t>(pairs));
-  RC_ASSERT(count_asked(example) == static_cast<std::size_t>(pairs));
+  RC_ASSERT(count_labels(example) == static_cast<std::size_t>(pairs));
   std::set<std::int32_t> asked;
   for (std::size_t t = 0; t < example.tokens.size(); ++t) {
-    if (example.labels[t] == kNotAsked) {
+    if (example.labels[t] == kUnlabelled) {
       if (zero && t >= 2 * static_cast<std::size_t>(pairs)) RC_ASSERT(example.tokens[t] == 0);
       continue;
     }
@@ -64,7 +64,7 @@ TEST(Mqar, SlotsAreDrawnAsByTheReference) {
   std::vector<double> ours(theirs.size());
   for (std::uint64_t i = 0; i < rows; ++i) {
     const Example example = make_example(*task, i);
-    for (std::size_t t = 8; t < example.labels.size(); ++t) ours.at((t - 8) / 2) += example.labels[t] != kNotAsked;
+    for (std::size_t t = 8; t < example.labels.size(); ++t) ours.at((t - 8) / 2) += example.labels[t] != kUnlabelled;
   }
   double statistic = 0;
   for (std::size_t g = 0; g < ours.size(); ++g)
@@ -94,7 +94,7 @@ TEST(Mqar, UniformPowerGivesUniformSlots) {
   std::vector<double> counts(14);
   for (std::uint64_t i = 0; i < 20'000; ++i) {
     const Example example = make_example(*task, i);
-    for (std::size_t t = 4; t < 32; ++t) counts[(t - 4) / 2] += example.labels[t] != kNotAsked;
+    for (std::size_t t = 4; t < 32; ++t) counts[(t - 4) / 2] += example.labels[t] != kUnlabelled;
   }
   EXPECT_LT(std::abs(uniform_deviation(counts)), 5);
 }
@@ -134,9 +134,9 @@ TEST(ForgettingMqar, UpdatesChangeTheValueAndTheLastOneCounts) {
         value_of[key] = value;
       }
     }
-    ASSERT_EQ(count_asked(example), 4U);
+    ASSERT_EQ(count_labels(example), 4U);
     for (std::size_t t = 14; t < 32; ++t)
-      if (example.labels[t] != kNotAsked) {
+      if (example.labels[t] != kUnlabelled) {
         ASSERT_EQ(example.labels[t], value_of.at(example.tokens[t]));
       }
   }
@@ -163,7 +163,7 @@ TEST(CompositionalMqar, HoldsEveryCombinationOnceInThirdsOfTheVocabulary) {
     ASSERT_EQ(values.size(), 9U);
     ASSERT_EQ(cells.size(), 9U);
     for (std::size_t t = 0; t < 54; ++t)
-      if (example.labels[t] != kNotAsked) {
+      if (example.labels[t] != kUnlabelled) {
         ASSERT_EQ(t % 3, 1U);
       }
   }
@@ -174,7 +174,7 @@ TEST(Ar, AsksEveryPlaceOfTheContextEquallyOften) {
   std::vector<double> places(5);
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     Example example = make_example(*task, i);
-    ASSERT_EQ(count_asked(example), 1U);
+    ASSERT_EQ(count_labels(example), 1U);
     ++places[static_cast<std::size_t>(task->sources(example.view()).back() / 2)];
   }
   EXPECT_LT(std::abs(uniform_deviation(places)), 5);

@@ -7,7 +7,7 @@
 namespace mneme::tasks {
 namespace {
 
-constexpr std::int32_t kNo = kNotAsked;
+constexpr std::int32_t kNo = kUnlabelled;
 using Row = std::vector<std::int32_t>;
 
 TEST(TokenScore, CountsTokensRowsAndPositions) {

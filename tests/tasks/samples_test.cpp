@@ -36,7 +36,7 @@ void expect_agreement(const std::string& name, const std::vector<std::string>& o
   // Random filler can look like a question: then only what is asked is compared.
   const bool exact = !sample.value("random_filler", false);
   for (std::size_t t = 0; t < labels.size(); ++t)
-    if (exact || labels[t] != kNotAsked) {
+    if (exact || labels[t] != kUnlabelled) {
       EXPECT_EQ(solved[t], labels[t]) << "position " << t;
     }
 }
@@ -146,7 +146,7 @@ TEST(Samples, Chomsky) {
   for (const Json& sample : samples("chomsky")) {
     const std::string described = sample["config"]["task"], name = described.substr(0, described.find(' '));
     std::size_t n = 0;
-    while (sample["label"][n] == kNotAsked) ++n;
+    while (sample["label"][n] == kUnlabelled) ++n;
     expect_agreement(name, {assignment("min_length", n), assignment("max_length", n)}, sample);
     const auto task = make_task(name);
     EXPECT_EQ(task->shape().vocab, sample["config"]["empty_token"].get<int>() + 2) << name;

@@ -68,7 +68,8 @@ TEST(StateTracking, ShorterWordsArePaddedAndNotAskedThere) {
     std::size_t length = 0;
     while (length < 6 && example.tokens[length + 1] != 6) ++length;
     ++lengths.at(length - 2);
-    for (std::size_t t = length + 1; t < 7; ++t) ASSERT_TRUE(example.tokens[t] == 6 && example.labels[t] == kNotAsked);
+    for (std::size_t t = length + 1; t < 7; ++t)
+      ASSERT_TRUE(example.tokens[t] == 6 && example.labels[t] == kUnlabelled);
   }
   EXPECT_LT(std::abs(uniform_deviation(lengths)), 5);
 }

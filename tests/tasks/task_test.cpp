@@ -14,7 +14,7 @@
 namespace mneme::tasks {
 namespace {
 
-using testing::count_asked;
+using testing::count_labels;
 using testing::error_of;
 using ::testing::HasSubstr;
 using testing::make_example;
@@ -97,8 +97,8 @@ TEST_P(EveryTask, FillsItsShape) {
       RC_ASSERT(example.signal.empty());
       for (const std::int32_t token : example.tokens) RC_ASSERT(token >= 0 && token < shape.vocab);
       for (const std::int32_t label : example.labels)
-        RC_ASSERT(label == kNotAsked || (label >= 0 && label < shape.classes));
-      RC_ASSERT(count_asked(example) > 0U || split == Split::train);
+        RC_ASSERT(label == kUnlabelled || (label >= 0 && label < shape.classes));
+      RC_ASSERT(count_labels(example) > 0U || split == Split::train);
     }
     RC_ASSERT(task->roles(example.view()).size() == static_cast<std::size_t>(shape.length));
     RC_ASSERT(task->chance() > 0.0);
@@ -114,9 +114,9 @@ TEST_P(EveryTask, LabelsFollowFromTheTokens) {
     const auto split = *rc::gen::element(Split::train, Split::test);
     Example example = make_example(*task, *rc::gen::arbitrary<std::uint32_t>(), split);
     const auto solved = task->solve(example.tokens);
-    const bool filler_can_look_asked = options.values().value("filler", "") == "random";
+    const bool filler_can_look_labelled = options.values().value("filler", "") == "random";
     for (std::size_t t = 0; t < solved.size(); ++t)
-      if (example.labels[t] != kNotAsked || !filler_can_look_asked) RC_ASSERT(solved[t] == example.labels[t]);
+      if (example.labels[t] != kUnlabelled || !filler_can_look_labelled) RC_ASSERT(solved[t] == example.labels[t]);
   });
 }
 
@@ -129,7 +129,7 @@ TEST_P(EveryTask, SourcesPrecedeTheirQuestions) {
     RC_ASSERT(sources.size() == example.tokens.size());
     for (std::size_t t = 0; t < sources.size(); ++t) {
       if (sources[t] < 0) continue;
-      RC_ASSERT(example.labels[t] != kNotAsked);
+      RC_ASSERT(example.labels[t] != kUnlabelled);
       RC_ASSERT(static_cast<std::size_t>(sources[t]) < t);
     }
   });
@@ -142,16 +142,16 @@ TEST_P(EveryTask, DeclaresHowManyPositionsAreAsked) {
     if (shape.is_signal()) return;
     RC_LOG(options.values().dump());
     constexpr int kExamples = 400;
-    double asked = 0, squares = 0;
+    double labels = 0, squares = 0;
     for (int i = 0; i < kExamples; ++i) {
-      const auto count = static_cast<double>(count_asked(make_example(*task, static_cast<std::uint64_t>(i))));
-      asked += count;
+      const auto count = static_cast<double>(count_labels(make_example(*task, static_cast<std::uint64_t>(i))));
+      labels += count;
       squares += count * count;
     }
-    const double mean = asked / kExamples;
+    const double mean = labels / kExamples;
     const double error = std::sqrt(std::max(0.0, squares / kExamples - mean * mean) / kExamples);
     // The declared number may itself be measured on a few dozen examples.
-    RC_ASSERT(std::abs(mean - shape.asked) <= 5 * error + 0.12 * shape.asked + 1e-9);
+    RC_ASSERT(std::abs(mean - shape.labelled) <= 5 * error + 0.12 * shape.labelled + 1e-9);
   });
 }
 

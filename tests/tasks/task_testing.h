@@ -41,10 +41,10 @@ inline Json load_data(const std::string& file) {
   return parse_json(read_file(path), path.string());
 }
 
-inline std::size_t count_asked(const tasks::Example& example) {
-  std::size_t asked = 0;
-  for (const std::int32_t label : example.labels) asked += label != tasks::kNotAsked;
-  return asked;
+inline std::size_t count_labels(const tasks::Example& example) {
+  std::size_t count = 0;
+  for (const std::int32_t label : example.labels) count += label != tasks::kUnlabelled;
+  return count;
 }
 
 // How far a chi-square statistic is from its mean, in standard deviations: beyond 5 is no accident.

@@ -42,14 +42,14 @@ TEST(ListedMetrics, AreInTheFilesOfEveryTask) {
 TEST(ListedMetrics, ByPositionAndDistanceCountEveryAnswer) {
   const Json test = values_of("mqar", ", length = 16, pairs = 2, vocab = 32")["test"];
   for (const char* metric : {"accuracy_by_position", "accuracy_by_distance"}) {
-    double right = 0, asked = 0;
+    double right = 0, labelled = 0;
     for (const Json& bin : test[metric]) {
       EXPECT_LT(bin["from"], bin["to"]);
       right += bin["accuracy"].get<double>() * bin["labelled"].get<double>();
-      asked += bin["labelled"].get<double>();
+      labelled += bin["labelled"].get<double>();
     }
-    EXPECT_EQ(asked, 12) << metric;
-    EXPECT_NEAR(right / asked, test["accuracy"].get<double>(), 1e-12) << metric;
+    EXPECT_EQ(labelled, 12) << metric;
+    EXPECT_NEAR(right / labelled, test["accuracy"].get<double>(), 1e-12) << metric;
   }
   for (const Json& bin : test["accuracy_by_position"]) EXPECT_GE(bin["from"], 4) << "the context has no labels";
 }
@@ -58,8 +58,8 @@ TEST(AnswerDetail, PutsAnswersWhereTheyBelong) {
   const config::RunConfig run = config::resolve_run(parse_toml("[task]\nlength = 8\npairs = 1\nvocab = 16\n", "test"));
   const auto task = run.task_entry->build(run.task);
   AnswerDetail detail(run, *task);
-  // key 3, value 9; asked again at 6, six tokens after the key.
-  std::vector<std::int32_t> tokens{3, 9, 0, 0, 0, 0, 3, 0}, labels(8, tasks::kNotAsked), wrong(8, 0), right(8, 9);
+  // key 3, value 9; its query at 6, six tokens after the key.
+  std::vector<std::int32_t> tokens{3, 9, 0, 0, 0, 0, 3, 0}, labels(8, tasks::kUnlabelled), wrong(8, 0), right(8, 9);
   labels[6] = 9;
   detail.add(tokens, labels, wrong);
   detail.add(tokens, labels, right);

@@ -32,19 +32,19 @@ TEST(ExampleOrder, FreshExamplesNeverRepeat) {
   EXPECT_EQ(order.indices(5), (std::vector<std::uint64_t>{15, 16, 17}));
 }
 
-TEST(Batch, ListsTheAskedPositions) {
+TEST(Batch, ListsTheLabelledPositions) {
   const tasks::TaskEntry& entry = tasks::find_task("mqar");
   const ConfigValue table = parse_toml("length = 8\npairs = 2\nvocab = 16\n", "test");
   const auto task = entry.build(resolve(entry.options, &table, "task"));
   const tasks::ExampleSource source(*task, 1, tasks::Split::train);
   const std::vector<std::uint64_t> indices = {5, 9};
   const Batch batch = make_batch(source, task->shape(), indices);
-  ASSERT_EQ(batch.asked.size(), 4U);
+  ASSERT_EQ(batch.labelled.size(), 4U);
   EXPECT_EQ(batch.sequence, (std::vector<std::int32_t>{0, 0, 1, 1}));
   tasks::Example example(task->shape());
   source.write(9, example.view());
   for (std::size_t i = 2; i < 4; ++i)
-    EXPECT_EQ(example.labels[static_cast<std::size_t>(batch.asked[i]) - 8], batch.answers[i]);
+    EXPECT_EQ(example.labels[static_cast<std::size_t>(batch.labelled[i]) - 8], batch.answers[i]);
   EXPECT_EQ(batch.tokens[1][0].item<int>(), example.tokens[0]);
 }
 

@@ -27,7 +27,7 @@ TEST(TrainingCase, HoldsWhatAnotherProgramNeedsForTheFirstStep) {
   EXPECT_EQ(config::resolve_run(config_from_json(parse_json(file.metadata().at("config"), "case"), "case")).id, run.id);
   EXPECT_GT(std::stod(file.metadata().at("gradient_norm")), 0);
   EXPECT_EQ(file.tensors().at("tokens").shape, (std::vector<std::int64_t>{6, 8}));
-  EXPECT_EQ(file.tensors().at("answers").shape, file.tensors().at("asked").shape);
+  EXPECT_EQ(file.tensors().at("answers").shape, file.tensors().at("labelled").shape);
   std::int64_t parameters = 0;
   for (const auto& segment : trainer.parameters().segments()) {
     EXPECT_EQ(file.tensors().at("param." + segment.name).shape, segment.shape);

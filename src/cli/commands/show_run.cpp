@@ -103,7 +103,7 @@ void print_stretches(const std::string& name, const Json& bins, const Terminal& 
     const auto from = bin.at("from").get<std::int64_t>(), last = bin.at("to").get<std::int64_t>() - 1;
     const double share = bin.at("accuracy").get<double>();
     fmt::print("  {:>13} {} {:>7} of {}\n", from == last ? fmt::format("{}", from) : fmt::format("{}-{}", from, last),
-               bar(share, kBar), report::percent(share), bin.at("asked").dump());
+               bar(share, kBar), report::percent(share), bin.at("labelled").dump());
   }
 }
 

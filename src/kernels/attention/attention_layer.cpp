@@ -35,7 +35,7 @@ class SequenceGroup {
     if (first_ == in_.B) return false;
     sequences_ = std::min(largest_, in_.B - first_);
     rows_ = tokens();
-    if (in_.asked) find_asked();
+    if (in_.positions) find_positions();
     return true;
   }
 
@@ -46,9 +46,9 @@ class SequenceGroup {
 
   const float* x() const { return in_.x + first_token() * in_.D; }
   // Rows of x that have a query.
-  const float* query_inputs() const { return in_.asked ? inputs_.data() : x(); }
-  // Their places among the group's tokens; null: all.
-  const std::int64_t* places() const { return in_.asked ? places_.data() : nullptr; }
+  const float* query_inputs() const { return in_.positions ? inputs_.data() : x(); }
+  // Their positions among the group's tokens; null: all.
+  const std::int64_t* positions() const { return in_.positions ? positions_.data() : nullptr; }
 
   AttentionInput attention(const AttentionLayerKept& kept) const {
     const std::size_t D = in_.D, d = D / in_.H;
@@ -61,26 +61,26 @@ class SequenceGroup {
             .q = {kept.q + first_row_ * D, D},
             .k = {kv, 2 * D},
             .v = {kv + D, 2 * D},
-            .asked = places(),
+            .positions = positions(),
             .R = rows_};
   }
 
  private:
-  void find_asked() {
+  void find_positions() {
     const auto begin = static_cast<std::int64_t>(first_token()), end = begin + static_cast<std::int64_t>(tokens());
-    places_.clear();
+    positions_.clear();
     inputs_.clear();
-    for (std::size_t r = first_row_; r < in_.R && in_.asked[r] < end; ++r) {
-      const float* row = in_.x + static_cast<std::size_t>(in_.asked[r]) * in_.D;
-      places_.push_back(in_.asked[r] - begin);
+    for (std::size_t r = first_row_; r < in_.R && in_.positions[r] < end; ++r) {
+      const float* row = in_.x + static_cast<std::size_t>(in_.positions[r]) * in_.D;
+      positions_.push_back(in_.positions[r] - begin);
       inputs_.insert(inputs_.end(), row, row + in_.D);
     }
-    rows_ = places_.size();
+    rows_ = positions_.size();
   }
 
   const AttentionLayer& in_;
   std::size_t largest_, first_ = 0, sequences_ = 0, first_row_ = 0, rows_ = 0;
-  std::vector<std::int64_t> places_;
+  std::vector<std::int64_t> positions_;
   std::vector<float> inputs_;
 };
 
@@ -112,7 +112,7 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
   SequenceGroup group(in);
   const std::size_t room = group.most_tokens() * D, pitch = spread(2 * D);
   const AlignedFloats dcontext(room, kUnset), dq(room, kUnset), dkv(group.most_tokens() * pitch, kUnset);
-  const AlignedFloats dinputs(in.asked ? room : 0, kUnset);
+  const AlignedFloats dinputs(in.positions ? room : 0, kUnset);
   while (group.next()) {
     const std::size_t row = group.first_row(), rows = group.rows(), tokens = group.tokens();
     const float *dout = dy + row * D, *context = kept.context + row * D;
@@ -126,10 +126,10 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
     add_rows(dout, D, rows, D, to.dbias_out);
     attention_backward(group.attention(kept), kept.lse + row * in.H, dcontext, {dq, D, dkv, dkv + D, pitch});
     multiply({dkv, pitch, 1}, tokens, keys_values, dx, D);
-    if (const std::int64_t* places = group.places()) {
+    if (const std::int64_t* positions = group.positions()) {
       multiply({dq, D, 1}, rows, queries, dinputs, D);
       for (std::size_t r = 0; r < rows; ++r) {
-        float* token = dx + static_cast<std::size_t>(places[r]) * D;
+        float* token = dx + static_cast<std::size_t>(positions[r]) * D;
         const float* from = dinputs + r * D;
         for_row(D, [&](auto d, std::size_t i) {
           hn::StoreU(hn::Add(hn::LoadU(d, token + i), hn::LoadU(d, from + i)), d, token + i);

@@ -4,7 +4,7 @@
 // and the last values:
 //   q = x Win_q^T + bin_q,  k, v likewise,  c = causal_attention(q, k, v) with scores scaled by 1/sqrt(d),
 //   y = c Wout^T + bout
-// for all positions, or for those that are asked: `asked` has R places in [B * L], ascending, each once. q, c, y are
+// for all positions, or for those in `positions`, R indices into [B * L], ascending, each once. q, c, y are
 // [R, D], kv [B, L, 2D]; lse is that of causal_attention. q, kv, c and lse are what backward needs besides x.
 // Sequences pass a few at a time, so that what lies between the products stays in the cache; gradients of q, k, v and c
 // never leave it. backward writes dx and adds to the gradients of weights and biases (bin's and its own may be null).
@@ -19,10 +19,10 @@ namespace mneme::kernels {
 struct AttentionLayer {
   std::size_t B, L, H, D;
   const float *x, *weight_in, *bias_in, *weight_out, *bias_out;
-  const std::int64_t* asked = nullptr;  // nullptr: all
-  std::size_t R = 0;                    // their number
+  const std::int64_t* positions = nullptr;  // nullptr: all
+  std::size_t R = 0;                        // their number
 
-  std::size_t rows() const { return asked ? R : B * L; }
+  std::size_t rows() const { return positions ? R : B * L; }
 };
 
 struct AttentionLayerKept {

@@ -12,7 +12,7 @@ namespace {
 std::vector<float> query_inputs(const AttentionLayer& in) {
   std::vector<float> rows;
   for (std::size_t r = 0; r < in.rows(); ++r) {
-    const float* row = in.x + (in.asked ? static_cast<std::size_t>(in.asked[r]) : r) * in.D;
+    const float* row = in.x + (in.positions ? static_cast<std::size_t>(in.positions[r]) : r) * in.D;
     rows.insert(rows.end(), row, row + in.D);
   }
   return rows;
@@ -28,7 +28,7 @@ AttentionInput attention_of(const AttentionLayer& in, const AttentionLayerKept& 
           .q = {kept.q, in.D},
           .k = {kept.kv, 2 * in.D},
           .v = {kept.kv + in.D, 2 * in.D},
-          .asked = in.asked,
+          .positions = in.positions,
           .R = in.R};
 }
 
@@ -56,7 +56,7 @@ void attention_layer_backward_reference(const AttentionLayer& in, const Attentio
                             {to.dx, to.dweight_in + D * D, to.dbias_in ? to.dbias_in + D : nullptr});
   for (std::size_t r = 0; r < R; ++r)
     for (std::size_t i = 0; i < D; ++i)
-      to.dx[(in.asked ? static_cast<std::size_t>(in.asked[r]) : r) * D + i] += dqueries[r * D + i];
+      to.dx[(in.positions ? static_cast<std::size_t>(in.positions[r]) : r) * D + i] += dqueries[r * D + i];
 }
 
 }  // namespace mneme::kernels

@@ -26,26 +26,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 // The queries of one sequence: rows [begin, end) of q.
 struct Queries {
   std::size_t begin, end;
-  const std::int64_t* asked;  // nullptr: all positions
-  std::size_t start;          // the sequence's place in [B * L]
+  const std::int64_t* positions;  // nullptr: all positions
+  std::size_t start;              // the sequence's first index in [B * L]
 
   // Tokens that row i may see.
-  std::size_t past(std::size_t i) const { return (asked ? static_cast<std::size_t>(asked[i]) : i) - start + 1; }
+  std::size_t past(std::size_t i) const { return (positions ? static_cast<std::size_t>(positions[i]) : i) - start + 1; }
 };
 
-// The queries of the sequence behind `last`.
+// The queries of the sequence after `last`.
 inline Queries next_queries(const AttentionInput& in, const Queries& last) {
   const std::size_t start = last.start + in.L;
-  if (!in.asked) return {start, start + in.L, nullptr, start};
+  if (!in.positions) return {start, start + in.L, nullptr, start};
   std::size_t end = last.end;
-  while (end < in.R && static_cast<std::size_t>(in.asked[end]) < start + in.L) ++end;
-  return {last.end, end, in.asked, start};
+  while (end < in.R && static_cast<std::size_t>(in.positions[end]) < start + in.L) ++end;
+  return {last.end, end, in.positions, start};
 }
 
 // Calls visit(its queries) for each sequence.
 template <class Visit>
 void for_each_sequence(const AttentionInput& in, Visit visit) {
-  Queries queries{0, 0, in.asked, std::size_t{0} - in.L};
+  Queries queries{0, 0, in.positions, std::size_t{0} - in.L};
   for (std::size_t b = 0; b < in.B; ++b) visit(queries = next_queries(in, queries));
 }
 

@@ -13,12 +13,12 @@ double dot(const float* a, const float* b, std::size_t n) {
   return sum;
 }
 
-// Calls visit(row of q, place of the first token of its sequence, tokens that it may see, head).
+// Calls visit(row of q, index of the first token of its sequence, tokens that it may see, head).
 template <class Visit>
 void for_each_query(const AttentionInput& in, Visit visit) {
   for (std::size_t r = 0; r < in.rows(); ++r) {
-    const std::size_t place = in.asked ? static_cast<std::size_t>(in.asked[r]) : r, start = place / in.L * in.L;
-    for (std::size_t h = 0; h < in.H; ++h) visit(r, start, place - start + 1, h);
+    const std::size_t at = in.positions ? static_cast<std::size_t>(in.positions[r]) : r, start = at / in.L * in.L;
+    for (std::size_t h = 0; h < in.H; ++h) visit(r, start, at - start + 1, h);
   }
 }
 

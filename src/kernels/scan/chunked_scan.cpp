@@ -70,11 +70,11 @@ struct Scores {
 };
 
 // q[t] . k[s] for all tokens s of the chunk; also those with s > t.
-void score(const Tokens& tokens, std::size_t group, const AskedQueries& queries, Panels& keys, Scores& to) {
-  if (tokens.asked.rows == 0) return;
+void score(const Tokens& tokens, std::size_t group, const SelectedQueries& queries, Panels& keys, Scores& to) {
+  if (tokens.selected.rows == 0) return;
   keys.pack_transposed(tokens.keys(group), tokens.in.k.stride);
   for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
-    multiply_panel({queries.data, queries.stride, 1}, tokens.asked.rows, keys.panel(s), tokens.in.K, to.values + s,
+    multiply_panel({queries.data, queries.stride, 1}, tokens.selected.rows, keys.panel(s), tokens.in.K, to.values + s,
                    kChunk, false, std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
 }
 
@@ -83,7 +83,7 @@ void score(const Tokens& tokens, std::size_t group, const AskedQueries& queries,
 // What a chunk of `steps` tokens is computed with.
 struct ForwardWork {
   ForwardWork(const GatedScanInput& in, std::size_t steps) : queries(in), keys(in.K, steps), values(steps, in.V) {}
-  AskedQueries queries;
+  SelectedQueries queries;
   Panels keys, values;
   Scores raw, weighted;
   ChunkDecay decay;
@@ -91,9 +91,9 @@ struct ForwardWork {
 
 void forward_head(const Tokens& tokens, std::size_t group, std::size_t h, ForwardWork& work, Panels& S, float* o) {
   const GatedScanInput& in = tokens.in;
-  const std::size_t row = in.H * in.V, rows = tokens.asked.rows;
+  const std::size_t row = in.H * in.V, rows = tokens.selected.rows;
   o += tokens.output(h);
-  work.decay.load(in, h, tokens.first, tokens.steps, tokens.asked);
+  work.decay.load(in, h, tokens.first, tokens.steps, tokens.selected);
   multiply({work.queries.data, work.queries.stride, 1}, rows, S, o, row);
   scale_rows(o, row, work.decay.since_start, rows, in.V, o, row);
   multiply_elements(work.raw.values, work.decay.between, rows * kChunk, work.weighted.values);
@@ -122,7 +122,7 @@ struct BackwardWork {
         state_columns(in.V, in.K),
         scaled(steps * in.V, kUnset),
         dq(steps * in.K, kUnset) {}
-  AskedQueries queries;
+  SelectedQueries queries;
   Panels keys, key_rows, query_rows;         // of the group
   Panels values, d_o, state, state_columns;  // of the head
   AlignedFloats scaled;                      // [steps, V]
@@ -137,14 +137,14 @@ void decay_gradient(const Tokens& tokens, std::size_t h, BackwardWork& work, con
   for (std::size_t t = 0; t < tokens.steps; ++t)
     dl[t] = -work.decay.weight[t] * dot(tokens.values(h) + t * in.v.stride, dv + t * in.H * in.V, in.V);
   alignas(64) float given[kChunk] = {};
-  for (std::size_t r = 0; r < tokens.asked.rows; ++r) {
+  for (std::size_t r = 0; r < tokens.selected.rows; ++r) {
     // What each pair of tokens gives to the loss; a token with itself gives to both sides.
     const float *raw = work.raw.values + r * kChunk, *gradient = work.gradient.values + r * kChunk;
     for_elements(kChunk, [&](auto d, std::size_t s) {
       const auto sum = hn::MulAdd(hn::LoadU(d, raw + s), hn::LoadU(d, gradient + s), hn::LoadU(d, given + s));
       hn::StoreU(sum, d, given + s);
     });
-    dl[tokens.asked.place[r]] +=
+    dl[tokens.selected.position[r]] +=
         dot(raw, gradient, kChunk) + dot(work.queries.data + r * work.queries.stride, work.dq + r * in.K, in.K);
   }
   for (std::size_t t = 0; t < tokens.steps; ++t) dl[t] -= given[t];
@@ -164,11 +164,11 @@ void weight_gradient(const Tokens& tokens, std::size_t h, const ChunkDecay& deca
 void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S,
                    const float* next, float* dS, const float* all_d_o, const GatedScanGradients& out) {
   const GatedScanInput& in = tokens.in;
-  const std::size_t row = in.H * in.V, key_row = in.G * in.K, rows = tokens.asked.rows;
+  const std::size_t row = in.H * in.V, key_row = in.G * in.K, rows = tokens.selected.rows;
   const float* d_o = all_d_o + tokens.output(h);
   float *dv = out.dv + tokens.value_place(h), *dq = out.dq + tokens.key_place(group),
         *dk = out.dk + tokens.key_place(group);
-  work.decay.load(in, h, tokens.first, tokens.steps, tokens.asked);
+  work.decay.load(in, h, tokens.first, tokens.steps, tokens.selected);
 
   // What reaches the values, and the keys, from the state behind the chunk.
   work.state.pack(dS, in.V);
@@ -182,7 +182,8 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
   if (rows > 0) work.state_columns.pack_transposed(S, in.V);
   scale_rows(d_o, row, work.decay.since_start, rows, in.V, work.scaled, in.V);
   multiply({work.scaled, in.V, 1}, rows, work.state_columns, work.dq, in.K);
-  for (std::size_t r = 0; r < rows; ++r) add_elements(work.dq + r * in.K, in.K, dq + tokens.asked.place[r] * key_row);
+  for (std::size_t r = 0; r < rows; ++r)
+    add_elements(work.dq + r * in.K, in.K, dq + tokens.selected.position[r] * key_row);
 
   // Between the chunk's own tokens; that of queries and keys is summed over the heads of the group first.
   work.values.pack_transposed(tokens.values(h), in.v.stride);
@@ -218,14 +219,14 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
 void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work, const GatedScanGradients& out) {
   const GatedScanInput& in = tokens.in;
   const std::size_t key_row = in.G * in.K;
-  const Asked& asked = tokens.asked;
-  if (asked.rows == 0) return;
+  const Selected& selected = tokens.selected;
+  if (selected.rows == 0) return;
   work.key_rows.pack(tokens.keys(group), in.k.stride);
-  multiply({work.all_gradients.values, kChunk, 1}, asked.rows, work.key_rows, work.dq, in.K);
-  for (std::size_t r = 0; r < asked.rows; ++r)
-    add_elements(work.dq + r * in.K, in.K, out.dq + tokens.key_place(group) + asked.place[r] * key_row);
-  work.query_rows.pack_rows(work.queries.data, work.queries.stride, asked.rows);
-  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, Section{work.query_rows, asked.rows, in.K},
+  multiply({work.all_gradients.values, kChunk, 1}, selected.rows, work.key_rows, work.dq, in.K);
+  for (std::size_t r = 0; r < selected.rows; ++r)
+    add_elements(work.dq + r * in.K, in.K, out.dq + tokens.key_place(group) + selected.position[r] * key_row);
+  work.query_rows.pack_rows(work.queries.data, work.queries.stride, selected.rows);
+  multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, Section{work.query_rows, selected.rows, in.K},
            out.dk + tokens.key_place(group), key_row, true);
 }
 

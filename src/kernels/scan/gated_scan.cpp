@@ -310,19 +310,19 @@ namespace {
 // Small states are faster a token at a time.
 bool in_chunks(const GatedScanInput& in) { return in.decay != Decay::channel && in.K * in.V >= 1024; }
 
-// Whether outputs that are not asked are left out, and not only left behind.
-bool leaves_out(const GatedScanInput& in) { return !in.asked || (in_chunks(in) && !use_reference()); }
+// Whether outputs at other positions are never computed, and not only dropped.
+bool leaves_out(const GatedScanInput& in) { return !in.positions || (in_chunks(in) && !use_reference()); }
 
 GatedScanInput with_all_outputs(GatedScanInput in) {
-  in.asked = nullptr;
+  in.positions = nullptr;
   return in;
 }
 
-// Calls visit(place of an output among all, its place among the asked ones).
+// Calls visit(offset of an output among all, its offset among the selected ones).
 template <class Visit>
-void for_asked(const GatedScanInput& in, Visit visit) {
+void for_positions(const GatedScanInput& in, Visit visit) {
   const std::size_t row = in.H * in.V;
-  for (std::size_t r = 0; r < in.R; ++r) visit(static_cast<std::size_t>(in.asked[r]) * row, r * row);
+  for (std::size_t r = 0; r < in.R; ++r) visit(static_cast<std::size_t>(in.positions[r]) * row, r * row);
 }
 
 }  // namespace
@@ -336,7 +336,7 @@ void gated_scan(const GatedScanInput& in, float* o, float* checkpoints) {
   if (!leaves_out(in)) {
     std::vector<float> all(in.B * in.L * in.H * in.V);
     gated_scan(with_all_outputs(in), all.data(), checkpoints);
-    for_asked(in, [&](std::size_t from, std::size_t to) { std::copy_n(all.data() + from, in.H * in.V, o + to); });
+    for_positions(in, [&](std::size_t from, std::size_t to) { std::copy_n(all.data() + from, in.H * in.V, o + to); });
     return;
   }
   if (use_reference()) return gated_scan_reference(in, o);
@@ -348,7 +348,7 @@ void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, con
                          const GatedScanGradients& out) {
   if (!leaves_out(in)) {
     std::vector<float> all(in.B * in.L * in.H * in.V, 0.0F);
-    for_asked(in, [&](std::size_t to, std::size_t from) { std::copy_n(d_o + from, in.H * in.V, all.data() + to); });
+    for_positions(in, [&](std::size_t to, std::size_t from) { std::copy_n(d_o + from, in.H * in.V, all.data() + to); });
     return gated_scan_backward(with_all_outputs(in), checkpoints, all.data(), out);
   }
   if (use_reference()) return gated_scan_backward_reference(in, d_o, out);

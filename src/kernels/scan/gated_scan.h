@@ -8,9 +8,9 @@
 //   head      [B, L, H], for all keys      (Mamba-2)
 //   channel   [B, L, G, K]                 (GLA)
 // The weights w are [B, L, H] (Mamba-2's step sizes), or there are none: 1.
-// If only some outputs are asked, `asked` has their R places in [B * L], ascending, each once; o and its gradient are
-// then [R, H, V], and queries that no one asks have a gradient of zero.
-// float32. Tokens of q, k, v, g, w may stand apart (stride in floats); everything else is contiguous. Outputs are
+// If only some outputs are needed, `positions` has their R indices into [B * L], ascending, each once; o and its
+// gradient are then [R, H, V], and the gradient of every other query is zero.
+// float32. Tokens of q, k, v, g, w may be apart (stride in floats); everything else is contiguous. Outputs are
 // overwritten and must not alias inputs.
 //
 // Every sum has a fixed order, and o[t] depends on tokens up to t only, to the bit. The backward pass
@@ -34,10 +34,10 @@ struct GatedScanInput {
   Decay decay;
   Rows g;
   Rows w = {};
-  const std::int64_t* asked = nullptr;  // nullptr: all
-  std::size_t R = 0;                    // their number
+  const std::int64_t* positions = nullptr;  // nullptr: all
+  std::size_t R = 0;                        // their number
 
-  std::size_t outputs() const { return asked ? R : B * L; }
+  std::size_t outputs() const { return positions ? R : B * L; }
   float weight(std::size_t token, std::size_t h) const { return w.data ? w[token][h] : 1.0F; }
 };
 
@@ -56,7 +56,7 @@ void gated_scan(const GatedScanInput& in, float* o, float* checkpoints);
 void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
                          const GatedScanGradients& out);
 
-// The references know no `asked`.
+// The references ignore `positions`.
 void gated_scan_reference(const GatedScanInput& in, float* o);
 void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, const GatedScanGradients& out);
 

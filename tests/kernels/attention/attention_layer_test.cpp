@@ -23,14 +23,14 @@ using Backward =
 
 struct Sizes {
   std::size_t B, L, H, D;
-  std::vector<std::int64_t> asked;  // none: all
+  std::vector<std::int64_t> positions;  // none: all
   bool bias = true;
 };
 
 Written run(
     decltype(&attention_layer) forward, const Backward& backward, const Sizes& s, std::size_t shift,
     const std::function<void(GuardedArray& x)>& change = [](GuardedArray&) {}) {
-  const std::size_t D = s.D, T = s.B * s.L, R = s.asked.empty() ? T : s.asked.size();
+  const std::size_t D = s.D, T = s.B * s.L, R = s.positions.empty() ? T : s.positions.size();
   GuardedArray x(T * D, shift), weight_in(3 * D * D, shift), bias_in(3 * D, shift), weight_out(D * D, shift),
       bias_out(D, shift);
   GuardedArray q(R * D, shift), kv(2 * T * D, shift), context(R * D, shift), lse(R * s.H, shift), y(R * D, shift);
@@ -57,7 +57,7 @@ Written run(
                     s.bias ? bias_in.data() : nullptr,
                     weight_out.data(),
                     bias_out.data()};
-  if (!s.asked.empty()) in.asked = s.asked.data(), in.R = R;
+  if (!s.positions.empty()) in.positions = s.positions.data(), in.R = R;
   const AttentionLayerKept kept{q.data(), kv.data(), context.data(), lse.data()};
   forward(in, kept, y.data());
   backward(in, kept, dy.data(),
@@ -88,26 +88,26 @@ KERNEL_TEST(KernelsAttentionLayer, AgreesWithReferenceOverGroupsOfSequences) {
   }
 }
 
-KERNEL_TEST(KernelsAttentionLayer, AgreesWithReferenceForAskedRows) {
+KERNEL_TEST(KernelsAttentionLayer, AgreesWithReferenceAtSomePositions) {
   // Sequences without a row, among them the last; whole groups without one; the first and the last token.
   std::vector<std::int64_t> many;
   for (std::int64_t t = 0; t < 700; t += t % 3 == 0 ? 1 : 7) many.push_back(t);
-  for (const std::vector<std::int64_t>& asked : {many, {0}, {699}, {5, 6, 301}, {99, 100, 650}})
+  for (const std::vector<std::int64_t>& positions : {many, {0}, {699}, {5, 6, 301}, {99, 100, 650}})
     for (const std::size_t D : {8, 33}) {
-      const double found = error(attention_layer_backward, {7, 100, 1, D, asked}, D % 3);
-      EXPECT_LE(found, kTolerance) << asked.size() << ' ' << D;
+      const double found = error(attention_layer_backward, {7, 100, 1, D, positions}, D % 3);
+      EXPECT_LE(found, kTolerance) << positions.size() << ' ' << D;
     }
 }
 
 // A batch of one or of many, all positions or some: the same bits for a token.
-KERNEL_TEST(KernelsAttentionLayer, ARowDoesNotDependOnWhatElseIsAsked) {
+KERNEL_TEST(KernelsAttentionLayer, AnOutputDoesNotDependOnTheOtherPositions) {
   const std::size_t D = 16;
   const Sizes all{5, 70, 1, D, {}}, some{5, 70, 1, D, {3, 69, 210, 349}};
   const Written whole = run(attention_layer, attention_layer_backward, all, 0),
                 rows = run(attention_layer, attention_layer_backward, some, 0);
-  for (std::size_t r = 0; r < some.asked.size(); ++r)
+  for (std::size_t r = 0; r < some.positions.size(); ++r)
     for (std::size_t i = 0; i < D; ++i)
-      EXPECT_EQ(rows.arrays[0][r * D + i], whole.arrays[0][static_cast<std::size_t>(some.asked[r]) * D + i]);
+      EXPECT_EQ(rows.arrays[0][r * D + i], whole.arrays[0][static_cast<std::size_t>(some.positions[r]) * D + i]);
 }
 
 KERNEL_TEST(KernelsAttentionLayer, IsCausalToTheBit) {

@@ -25,7 +25,7 @@ using Backward = std::function<void(const AttentionInput&, const float*, const f
 struct Sizes {
   std::size_t B, L, H, d;
   float scale;
-  std::vector<std::int64_t> asked;  // none: all
+  std::vector<std::int64_t> positions;  // none: all
 };
 
 struct Result {
@@ -36,7 +36,7 @@ struct Result {
 Result run(
     Forward forward, const Backward& backward, const Sizes& s, std::size_t shift,
     const std::function<void(GuardedArray&)>& change = [](GuardedArray&) {}) {
-  const std::size_t D = s.H * s.d, tokens = s.B * s.L, rows = s.asked.empty() ? tokens : s.asked.size();
+  const std::size_t D = s.H * s.d, tokens = s.B * s.L, rows = s.positions.empty() ? tokens : s.positions.size();
   GuardedArray q(rows * D, shift), kv(2 * tokens * D, shift), out(rows * D, shift), lse(rows * s.H, shift),
       dout(rows * D, shift), dq(rows * D, shift), dkv(2 * tokens * D, shift);
   q.fill_normal(1);
@@ -44,7 +44,7 @@ Result run(
   dout.fill_normal(2);
   change(kv);
   AttentionInput in{s.B, s.L, s.H, s.d, s.scale, {q.data(), D}, {kv.data(), 2 * D}, {kv.data() + D, 2 * D}};
-  if (!s.asked.empty()) in.asked = s.asked.data(), in.R = rows;
+  if (!s.positions.empty()) in.positions = s.positions.data(), in.R = rows;
   forward(in, out.data(), lse.data());
   backward(in, lse.data(), dout.data(), {dq.data(), D, dkv.data(), dkv.data() + D, 2 * D});
   std::vector<float> gradients = dkv.values();
@@ -70,15 +70,15 @@ KERNEL_TEST(KernelsCausalAttention, AgreesWithReference) {
     }
 }
 
-KERNEL_TEST(KernelsCausalAttention, AgreesWithReferenceForAskedRows) {
+KERNEL_TEST(KernelsCausalAttention, AgreesWithReferenceAtSomePositions) {
   // The first token, a whole sequence, none of the third one, more than a block of the last one.
   std::vector<std::int64_t> many = {0, 3, 39};
   for (std::int64_t t = 40; t < 80; ++t) many.push_back(t);
   for (std::int64_t t = 121; t < 160; ++t) many.push_back(t);
   for (const std::size_t d : {1, 8, 33})
-    for (const auto& asked : {many, {7}, {159}, {0, 40, 80, 120}, {5, 6, 130}}) {
-      const double error = worst_error(causal_attention_backward, {4, 40, 2, d, 0.7F, asked}, d % 3);
-      EXPECT_LE(error, kTolerance) << "d " << d << ", " << asked.size() << " rows";
+    for (const auto& positions : {many, {7}, {159}, {0, 40, 80, 120}, {5, 6, 130}}) {
+      const double error = worst_error(causal_attention_backward, {4, 40, 2, d, 0.7F, positions}, d % 3);
+      EXPECT_LE(error, kTolerance) << "d " << d << ", " << positions.size() << " rows";
     }
 }
 

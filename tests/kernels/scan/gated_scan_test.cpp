@@ -88,19 +88,19 @@ class Problem {
   }
 
   Results run(const Kernels& kernels) { return run(kernels, input(), d_o_.values()); }
-  Results run_asked(const std::vector<std::int64_t>& asked) {
+  Results run_at(const std::vector<std::int64_t>& positions) {
     GatedScanInput in = input();
     const std::int64_t none = 0;
-    in.asked = asked.empty() ? &none : asked.data();
-    in.R = asked.size();
-    return run({}, in, chosen_rows(d_o_.values(), asked, s_.H * s_.V));
+    in.positions = positions.empty() ? &none : positions.data();
+    in.R = positions.size();
+    return run({}, in, chosen_rows(d_o_.values(), positions, s_.H * s_.V));
   }
 
-  // Of outputs that are not asked there is no gradient.
-  Problem& keep_outputs(const std::vector<std::int64_t>& asked) {
+  // Outputs at other positions have no gradient.
+  Problem& keep_outputs(const std::vector<std::int64_t>& positions) {
     const std::size_t row = s_.H * s_.V;
     for (std::size_t t = 0; t < tokens(); ++t)
-      if (std::find(asked.begin(), asked.end(), static_cast<std::int64_t>(t)) == asked.end())
+      if (std::find(positions.begin(), positions.end(), static_cast<std::int64_t>(t)) == positions.end())
         for (std::size_t i = 0; i < row; ++i) d_o_[t * row + i] = 0.0F;
     return *this;
   }
@@ -186,21 +186,21 @@ KERNEL_TEST(KernelsGatedScan, ValuesHaveWeights) {
       }
 }
 
-// Outputs are those of all that are asked, and gradients those of a loss that knows of no others: a token at a time and
-// in chunks, with chunks and sequences of which nothing is asked.
-KERNEL_TEST(KernelsGatedScan, OutputsThatAreNotAskedAreLeftOut) {
+// Outputs are those of the full scan at these positions, and gradients those of a loss at these positions: one token at
+// a time and in chunks, with chunks and sequences that have none.
+KERNEL_TEST(KernelsGatedScan, OutputsAtOtherPositionsAreLeftOut) {
   for (const Decay decay : kDecays)
     for (const auto& [K, V] : {std::pair{5, 6}, {33, 65}})
-      for (const std::vector<std::int64_t>& asked : {std::vector<std::int64_t>{0, 3, 31, 32, 69, 140, 209},
-                                                     std::vector<std::int64_t>{69}, std::vector<std::int64_t>{}}) {
+      for (const std::vector<std::int64_t>& positions : {std::vector<std::int64_t>{0, 3, 31, 32, 69, 140, 209},
+                                                         std::vector<std::int64_t>{69}, std::vector<std::int64_t>{}}) {
         const std::size_t row = 4 * static_cast<std::size_t>(V);
         Problem problem({3, 70, 4, 2, static_cast<std::size_t>(K), static_cast<std::size_t>(V), decay, 1, true});
-        const Results all = problem.keep_outputs(asked).run(kReference), few = problem.run_asked(asked);
+        const Results all = problem.keep_outputs(positions).run(kReference), few = problem.run_at(positions);
         for (const auto& [name, values] : few) {
           std::vector<float> expected = all.at(name);
-          if (name == "o") expected = chosen_rows(expected, asked, row);
+          if (name == "o") expected = chosen_rows(expected, positions, row);
           EXPECT_LE(relative_error(values, expected), kTolerance)
-              << name << ", K " << K << ", " << asked.size() << " asked";
+              << name << ", K " << K << ", " << positions.size() << " positions";
         }
       }
 }
