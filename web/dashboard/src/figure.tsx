@@ -11,6 +11,8 @@ import { draw, toSvg, type Spec } from './vega_view';
 
 // How far a figure may grow beyond the size that suits a column of a paper.
 const largest = 1.4;
+// Below this its letters cannot be read: then it scrolls.
+const smallest = 0.8;
 
 export function SpecView({ spec }: { spec: Spec }) {
   const dark = useDark();
@@ -29,7 +31,11 @@ export function SpecView({ spec }: { spec: Spec }) {
         return;
       }
       const svg = aside.querySelector('svg');
-      if (svg) svg.style.width = `min(100%, ${Math.round(largest * Number(svg.getAttribute('width') ?? 400))}px)`;
+      if (svg) {
+        const natural = Number(svg.getAttribute('width') ?? 400);
+        svg.style.width = `min(100%, ${Math.round(largest * natural)}px)`;
+        svg.style.minWidth = `${Math.round(smallest * natural)}px`;
+      }
       place.current.replaceChildren(aside);
       setTrouble('');
     }).catch((error: Error) => {
@@ -44,6 +50,19 @@ export function SpecView({ spec }: { spec: Spec }) {
     <>
       <div class="spec" ref={place} />
       {trouble && <p class="trouble">{trouble}</p>}
+    </>
+  );
+}
+
+const shownFindings = 5;
+
+function Findings({ findings }: { findings: string[] }) {
+  const list = (some: string[]) => <ul class="sentences">{some.map((sentence) => <li>{sentence}</li>)}</ul>;
+  if (findings.length <= shownFindings + 1) return list(findings);
+  return (
+    <>
+      {list(findings.slice(0, shownFindings))}
+      <details><summary>{findings.length - shownFindings} more findings</summary>{list(findings.slice(shownFindings))}</details>
     </>
   );
 }
@@ -75,7 +94,7 @@ export function Figure({ figure, name }: { figure: FigureData; name: string }) {
       {trouble && <p class="trouble">{trouble}</p>}
       {figure.caption && <figcaption>{figure.caption}</figcaption>}
       {(figure.findings ?? []).length > 0 && (
-        <ul class="sentences">{figure.findings?.map((sentence) => <li>{sentence}</li>)}</ul>
+        <Findings findings={figure.findings ?? []} />
       )}
       {tables.length > 0 && (
         <details>

@@ -84,7 +84,7 @@ export function value(stored: unknown, key = '', unit?: Unit): string {
     if (unit === 's') return duration(stored);
     if (unit === 'time') return moment(stored);
     if (/(^|[._])(lr|learning_rate)$/.test(key)) return rate(stored);
-    if (/(^|[._])seed$/.test(key)) return String(stored);
+    if (isSeed(key)) return String(stored);
     return number(stored);
   }
   if (typeof stored === 'string') return stored === '' ? nothing : stored;
@@ -93,6 +93,10 @@ export function value(stored: unknown, key = '', unit?: Unit): string {
 
 // The last part of a path says enough in a table: model.mixer is mixer.
 export const shortKey = (key: string): string => key.split('.').at(-1) ?? key;
+
+// Seeds tell runs of one thing apart; some follow from others (train.dropout_seed).
+export const isSeed = (key: string): boolean => /(^|[._])seed$/.test(key);
+export const isDerivedSeed = (key: string): boolean => /_seed$/.test(key);
 
 // "mamba, lr 1e-3, width 64": mixer first and by its name alone.
 export function pointText(point: Record<string, Scalar>, without: string[] = []): string {

@@ -1,5 +1,5 @@
 // The grid of a study: cells in rows (mixer and whatever else varies) and columns (the learning rate), seeds inside.
-import { pointText, shortKey, value } from './format';
+import { isSeed, pointText, shortKey, value } from './format';
 import type { Cell, Point, Scalar, Study } from './types';
 
 export interface GridCell {
@@ -20,8 +20,6 @@ export interface Grid {
   rows: GridRow[];
   seeds: number;  // the most in a cell
 }
-
-const isSeed = (key: string): boolean => shortKey(key) === 'seed';
 
 export function gridOf(study: Pick<Study, 'axes' | 'cells'>): Grid {
   const axes = study.axes.filter((axis) => !isSeed(axis.key));

@@ -74,6 +74,11 @@ export function DataTable({ table }: { table: TableData }) {
   );
 }
 
+// Long tables wait until they are asked for.
+export function Folded({ rows, what, children }: { rows: number; what: string; children: ComponentChildren }) {
+  return rows <= 10 ? <>{children}</> : <details><summary>{rows} {what}</summary>{children}</details>;
+}
+
 export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
   return (
     <dl class="facts">

@@ -49,7 +49,7 @@ export async function fits(page) {
 export const texts = (page, selector) => page.locator(selector).allTextContents();
 
 // Waits until `ask` (in the page or here) gives a value that `holds`.
-export async function until(ask, holds, what, seconds = 10) {
+export async function until(ask, holds, what, seconds = 30) {
   const end = Date.now() + 1000 * seconds;
   for (;;) {
     const value = await ask();

@@ -14,6 +14,7 @@ const table = await load('run_table.ts');
 const grid = await load('grid_cells.ts');
 const format = await load('format.ts');
 const palette = await load('palette.ts');
+const compared = await load('views/compare_series.ts');
 
 const columns = [{ key: 'id' }, { key: 'mixer' }, { key: 'train.lr' }, { key: 'test', unit: 'fraction' }];
 const rows = [['a', 'mamba', 1e-3, 0.9], ['b', 'mamba', 1e-3, 0.7], ['c', 'hyena', 1e-2, null], ['d', 'hyena', 1e-4, 0.5]];
@@ -95,6 +96,24 @@ describe('the table of runs', () => {
     assert.deepEqual(table.words(`mixer=mamba 'lr>1e-3' "a b"`), ['mixer=mamba', 'lr>1e-3', 'a b']);
     assert.ok(table.isExpression('task.length!=64') && table.isExpression('test>=90%') && !table.isExpression('mamba'));
     assert.deepEqual(table.search({ columns, rows }, 'mamba 70.0').map(([id]) => id), ['b']);
+  });
+});
+
+describe('names of compared runs', () => {
+  const run = (id, point) => ({ id, label: 'mamba, and more', point });
+
+  test('leave out what follows from the mixer, and seeds', () => {
+    const names = compared.familyNames([
+      run('a', { 'model.mixer': 'mamba', 'model.positions': 'none', 'train.lr': 1e-3, 'train.dropout_seed': 1 }),
+      run('b', { 'model.mixer': 'mamba', 'model.positions': 'none', 'train.lr': 1e-3, 'train.dropout_seed': 2 }),
+      run('c', { 'model.mixer': 'attention', 'model.positions': 'learned', 'train.lr': 1e-2, 'train.dropout_seed': 1 }),
+    ]);
+    assert.deepEqual([...names.values()], ['mamba', 'mamba', 'attention']);
+  });
+
+  test('have all that tells them apart', () => {
+    const names = compared.familyNames([run('a', { 'train.lr': 1e-3, 'model.width': 64 }), run('b', { 'train.lr': 1e-3, 'model.width': 128 }), run('c', { 'train.lr': 1e-2, 'model.width': 128 })]);
+    assert.deepEqual([...names.values()], ['mamba, lr 1e-3, width 64', 'mamba, lr 1e-3, width 128', 'mamba, lr 1e-2, width 128']);
   });
 });
 

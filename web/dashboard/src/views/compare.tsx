@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { address, ask, isStatic } from '../client';
 import { Chart } from '../chart';
 import { points } from '../curves';
-import { nothing, percent, value } from '../format';
+import { isDerivedSeed, percent, value } from '../format';
 import { useKeys } from '../keyboard';
 import { Answer, PageTitle } from '../page';
 import { useResource, type Resource } from '../resource';
@@ -20,20 +20,18 @@ const mostParts = 20;  // runs in the table of where they part
 
 // From the server, or put together from the files of an export.
 function useComparison(runs: string[]): Resource<Comparison> {
-  // The server compares two and more.
-  const fromFiles = isStatic || runs.length === 1;
-  const live = useResource<Comparison>(fromFiles || runs.length === 0 ? null : address(['compare'], new URLSearchParams({ runs: runs.join(',') })), {
+  const live = useResource<Comparison>(isStatic || runs.length === 0 ? null : address(['compare'], new URLSearchParams({ runs: runs.join(',') })), {
     affected: (event) => event.runs.some((id) => runs.includes(id)),
     pause: 700,
   });
   const [files, setFiles] = useState<Resource<Comparison>>({ data: null, error: null, loading: true });
   useEffect(() => {
-    if (!fromFiles) return;
+    if (!isStatic) return;
     compareFiles(runs, (where) => ask(where)).then(
       (data) => setFiles({ data, error: null, loading: false }),
       (error: Error) => setFiles({ data: null, error, loading: false }));
   }, [runs.join()]);
-  return fromFiles ? files : live;
+  return isStatic ? files : live;
 }
 
 function Settings({ query, zoomed }: { query: URLSearchParams; zoomed: boolean }) {
@@ -70,7 +68,8 @@ function Settings({ query, zoomed }: { query: URLSearchParams; zoomed: boolean }
 }
 
 function Differences({ comparison, colors }: { comparison: Comparison; colors: Map<string, string> }) {
-  const { runs, differs } = comparison;
+  const { runs } = comparison;
+  const differs = comparison.differs.filter(({ key }) => !isDerivedSeed(key));
   return (
     <div class="scroll tall">
       <table class="differences">
@@ -195,7 +194,7 @@ function Comparing({ comparison, query }: { comparison: Comparison; query: URLSe
         ))}
       </div>
       <div class="cards">
-        <Card title="What differs" note={comparison.differs.length > 0 ? `${comparison.differs.length} fields` : nothing}><Differences comparison={comparison} colors={colors} /></Card>
+        <Card title="What differs"><Differences comparison={comparison} colors={colors} /></Card>
         <Card title="Where they part" note="first step at which a measurement differs"><Parts comparison={comparison} /></Card>
       </div>
     </>

@@ -1,4 +1,4 @@
-// What the server answers to a comparison, put together from what it says of each run: for a static export, and for one run alone.
+// What the server answers to a comparison, put together from the files of a static export.
 import { address } from '../client';
 import { firstDifference } from '../curves';
 import { pointText } from '../format';

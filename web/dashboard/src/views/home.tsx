@@ -23,7 +23,7 @@ function Studies({ studies }: { studies: StudyLine[] }) {
               <span class="quiet">{study.name}{study.scale && ` · ${study.scale}`}</span>
             </a>
             <Progress total={study.planned} label={text}
-                      parts={[['done', study.done], ['diverged', study.diverged], ['failed', study.failed], ['running', study.running]]} />
+                      parts={[['ended', study.done], ['diverged', study.diverged], ['failed', study.failed], ['running', study.running]]} />
             <span class="line">
               <span>{count(ended)} of {count(study.planned)} runs</span>
               {study.running > 0 && <State state="running" />}
@@ -106,7 +106,7 @@ function PaperStates({ papers }: { papers: PaperItem[] }) {
               <td class="wrap">{paper.title}</td>
               <td class="quiet">{paper.scale}</td>
               <td class="steps">
-                <Progress total={paper.planned_runs} parts={[['done', have(paper)]]} label={`${have(paper)} of ${paper.planned_runs} runs`} />
+                <Progress total={paper.planned_runs} parts={[['ended', have(paper)]]} label={`${have(paper)} of ${paper.planned_runs} runs`} />
                 <span class="quiet">{have(paper)} / {paper.planned_runs}</span>
               </td>
               <td><VerdictCounts counts={paper} /></td>
@@ -151,7 +151,7 @@ export function Home() {
                 <Card title="Machine">
                   <Facts facts={[
                     ['Host', machine.host],
-                    ['Processors', `${machine.processors}, load ${number(Array.isArray(machine.load) ? machine.load[0] : machine.load)}`],
+                    ['Processors', `${machine.processors}, load ${(Array.isArray(machine.load) ? machine.load[0] : machine.load)?.toFixed(1) ?? nothing}`],
                     ['Memory', used === null ? nothing : `${short(used, 'B')} of ${short(machine.memory_total, 'B')} used`],
                     ['Mneme', `${data.mneme}${data.code ? ` (${data.code})` : ''}`],
                   ]} />

@@ -1,12 +1,12 @@
 // The papers: every figure and table, ours beside theirs.
 import { address } from '../client';
 import { Figure } from '../figure';
-import { value } from '../format';
+import { isDerivedSeed, value } from '../format';
 import { Answer, PageTitle } from '../page';
 import { useResource } from '../resource';
 import { link, setQuery } from '../router';
-import { Card, Claims, DataTable, Pair, Progress, VerdictCounts } from '../table';
-import type { PaperItem, PaperPage, Papers, Scalar } from '../types';
+import { Card, Claims, DataTable, Folded, Pair, Progress, VerdictCounts } from '../table';
+import type { Column, PaperItem, PaperPage, Papers, Scalar } from '../types';
 
 const have = (item: Pick<PaperItem, 'kept_runs' | 'ended_runs'>): number => Math.max(item.kept_runs, item.ended_runs);
 
@@ -31,7 +31,7 @@ export function PapersView() {
                           <td class="wrap">{item.title}{item.trouble && <span class="bad"> {item.trouble}</span>}</td>
                           <td class="quiet">{item.scale}</td>
                           <td class="steps">
-                            <Progress total={item.planned_runs} parts={[['done', have(item)]]} label={`${have(item)} of ${item.planned_runs} runs`} />
+                            <Progress total={item.planned_runs} parts={[['ended', have(item)]]} label={`${have(item)} of ${item.planned_runs} runs`} />
                             <span class="quiet">{have(item)} / {item.planned_runs}</span>
                           </td>
                           <td><VerdictCounts counts={item} /></td>
@@ -49,7 +49,39 @@ export function PapersView() {
   );
 }
 
-const hasOurs = (page: PaperPage): boolean => page.says.some((line) => line.ours !== undefined && line.ours !== null);
+function Beside({ page }: { page: PaperPage }) {
+  const hasOurs = page.says.some((line) => line.ours !== undefined && line.ours !== null);
+  const rows = page.says.map((line): Scalar[] => [line.about, line.shown, ...(hasOurs ? [line.ours ?? null] : [])]);
+  const ours: Column = { key: 'ours', unit: 'fraction' };
+  return (
+    <Card title="Ours beside theirs" note="the paper's values are also in the figures">
+      <Folded rows={rows.length} what="values">
+        <DataTable table={{ columns: ['of', 'the paper', ...(hasOurs ? [ours] : [])], rows }} />
+      </Folded>
+    </Card>
+  );
+}
+
+function Settings({ page }: { page: PaperPage }) {
+  const settings = page.settings.filter(({ key }) => !isDerivedSeed(key));
+  if (settings.length === 0) return null;
+  return (
+    <Card title="Settings" note="where this scale differs from the paper">
+      <Folded rows={settings.length} what="settings">
+        <div class="scroll">
+          <table class="config">
+            <thead><tr><th>setting</th><th>the paper</th><th>ours</th></tr></thead>
+            <tbody>
+              {settings.map(({ key, ours, paper }) => (
+                <tr><td class="mono">{key}</td><td>{value(paper, key)}</td><td>{value(ours, key)}</td></tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Folded>
+    </Card>
+  );
+}
 
 export function PaperView({ item, query }: { item: string; query: URLSearchParams }) {
   const scale = query.get('scale');
@@ -80,30 +112,10 @@ export function PaperView({ item, query }: { item: string; query: URLSearchParam
             )}
             right={(
               <>
-                {data.says.length > 0 && (
-                  <Card title="Ours beside theirs" note="the paper's values are the stars in the figures">
-                    <DataTable table={{
-                      columns: ['of', 'the paper', ...(hasOurs(data) ? ['ours'] : [])],
-                      rows: data.says.map((line): Scalar[] => [line.about, line.shown, ...(hasOurs(data) ? [line.ours ?? null] : [])]),
-                    }} />
-                  </Card>
-                )}
+                {data.says.length > 0 && <Beside page={data} />}
                 {data.sizes && <Card title="Sizes"><DataTable table={data.sizes} /></Card>}
                 {data.claims.length > 0 && <Card title="Claims"><Claims claims={data.claims} /></Card>}
-                {data.settings.length > 0 && (
-                  <Card title="Settings" note="where this scale differs from the paper">
-                    <div class="scroll">
-                      <table class="config">
-                        <thead><tr><th>setting</th><th>the paper</th><th>ours</th></tr></thead>
-                        <tbody>
-                          {data.settings.map(({ key, ours, paper }) => (
-                            <tr><td class="mono">{key}</td><td>{value(paper, key)}</td><td>{value(ours, key)}</td></tr>
-                          ))}
-                        </tbody>
-                      </table>
-                    </div>
-                  </Card>
-                )}
+                <Settings page={data} />
                 <Card title="Run it"><p><code>mneme reproduce {data.item} --scale {data.scale}</code></p></Card>
               </>
             )}

@@ -1,7 +1,7 @@
 // One run: its curves as they are written, and everything that is known about it.
 import { address, ask, isStatic } from '../client';
 import { Figure } from '../figure';
-import { count, duration, nothing, number, percent, pointText, short, value } from '../format';
+import { count, duration, isDerivedSeed, nothing, number, percent, pointText, short, value } from '../format';
 import { mergeCurves, lastStep } from '../curves';
 import { useKeys } from '../keyboard';
 import { Answer, PageTitle } from '../page';
@@ -19,20 +19,20 @@ function Configuration({ run }: { run: Run }) {
   return (
     <>
       {run.differs.length > 0 && (
-        <table class="config">
+        <div class="scroll"><table class="config">
           <thead><tr><th>what differs</th><th>this run</th><th>the study's other runs</th></tr></thead>
           <tbody>
-            {run.differs.map(({ key, value: mine, others }) => (
+            {run.differs.filter(({ key }) => !isDerivedSeed(key)).map(({ key, value: mine, others }) => (
               <tr><td class="mono">{key}</td><td><b>{value(mine, key)}</b></td><td class="quiet">{others.slice(0, 12).map((one) => value(one, key)).join(', ')}{others.length > 12 ? ', …' : ''}</td></tr>
             ))}
           </tbody>
-        </table>
+        </table></div>
       )}
       <details open={run.differs.length === 0}>
         <summary>All {flat.length} settings</summary>
-        <table class="config">
+        <div class="scroll"><table class="config">
           <tbody>{flat.map(([key, stored]) => <tr><td class="mono">{key}</td><td>{value(stored, key)}</td></tr>)}</tbody>
-        </table>
+        </table></div>
       </details>
     </>
   );
@@ -133,7 +133,7 @@ export function RunView({ id }: { id: string }) {
               left={(
                 <>
                   <Card title="Configuration"><Configuration run={data} /></Card>
-                  <Card title="Log" note={`${data.log.length} lines`}>
+                  <Card title="Log" note={data.log.length === 1 ? '1 line' : `${data.log.length} lines`}>
                     {data.log.length > 0 ? <pre class="log" tabIndex={0}>{data.log.join('\n')}</pre> : <p class="quiet">empty</p>}
                   </Card>
                 </>

@@ -68,6 +68,7 @@ function StudyPage({ study }: { study: Study }) {
         {best.length > 0 && <a class="button" href={compareLink(best)}>Compare the best</a>}
       </PageTitle>
       <Summary study={study} />
+      {isWide && <GridCard study={study} />}
       <Pair
         left={(
           <>
@@ -84,7 +85,6 @@ function StudyPage({ study }: { study: Study }) {
           </>
         )}
       />
-      {isWide && <GridCard study={study} />}
     </>
   );
 }
