@@ -32,3 +32,7 @@ endfunction()
 dashboard_test(Types ${MNEME_NODE} node_modules/typescript/bin/tsc --noEmit -p dashboard)
 dashboard_test(Arithmetic ${MNEME_NODE} dashboard/test/unit_test.mjs)
 dashboard_test(Browser ${MNEME_NODE} dashboard/test/browser_test.mjs)
+# With the real server and a real sweep.
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/commands/serve.cpp)
+  dashboard_test(Live ${MNEME_NODE} dashboard/test/live_test.mjs)
+endif()

@@ -74,14 +74,14 @@ function StudyPage({ study }: { study: Study }) {
           <>
             {study.figures_trouble && <Card title="Figures"><p class="quiet">{study.figures_trouble}</p></Card>}
             {study.figures.filter((_, index) => index % 2 === 0).map(drawn)}
-            {study.best.length > 0 && <Card title="Best cells" note="rate chosen on validation, accuracy on test"><Best study={study} /></Card>}
+            {study.claims.length > 0 && <Card title="Claims"><Claims claims={study.claims} /></Card>}
           </>
         )}
         right={(
           <>
             {!isWide && <GridCard study={study} />}
+            {study.best.length > 0 && <Card title="Best cells" note="rate chosen on validation, accuracy on test"><Best study={study} /></Card>}
             {study.figures.filter((_, index) => index % 2 === 1).map(drawn)}
-            {study.claims.length > 0 && <Card title="Claims"><Claims claims={study.claims} /></Card>}
           </>
         )}
       />
