@@ -12,7 +12,7 @@ import { draw, toSvg, type Spec } from './vega_view';
 // How far a figure may grow beyond the size that suits a column of a paper.
 const largest = 1.4;
 // Below this its letters cannot be read: then it scrolls.
-const smallest = 0.8;
+const smallest = 0.7;
 
 export function SpecView({ spec }: { spec: Spec }) {
   const dark = useDark();

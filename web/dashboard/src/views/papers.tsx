@@ -31,8 +31,12 @@ export function PapersView() {
                           <td class="wrap">{item.title}{item.trouble && <span class="bad"> {item.trouble}</span>}</td>
                           <td class="quiet">{item.scale}</td>
                           <td class="steps">
-                            <Progress total={item.planned_runs} parts={[['ended', have(item)]]} label={`${have(item)} of ${item.planned_runs} runs`} />
-                            <span class="quiet">{have(item)} / {item.planned_runs}</span>
+                            {item.planned_runs === 0 ? <span class="quiet">needs none</span> : (
+                              <>
+                                <Progress total={item.planned_runs} parts={[['ended', have(item)]]} label={`${have(item)} of ${item.planned_runs} runs`} />
+                                <span class="quiet">{have(item)} / {item.planned_runs}</span>
+                              </>
+                            )}
                           </td>
                           <td><VerdictCounts counts={item} /></td>
                         </tr>
