@@ -102,7 +102,7 @@ std::vector<const ResultRow*> Evidence::chosen() const {
   for (const auto& [rate, rows] : rates) {
     std::vector<double> validation, beyond;
     for (const ResultRow* row : rows) {
-      validation.push_back(counted_validation_accuracy(*row));
+      validation.push_back(validation_score(*row));
       beyond.push_back(by_extrapolation_ ? extrapolation_score(*row) : 0.0);
     }
     const std::tuple<double, double> score{summarize(beyond, 0).mean, summarize(validation, 0).mean};
@@ -128,7 +128,7 @@ std::optional<Reading> Evidence::reading(const std::function<std::optional<doubl
   return reading;
 }
 
-std::optional<Reading> Evidence::accuracy() const { return reading(counted_test_accuracy); }
+std::optional<Reading> Evidence::accuracy() const { return reading(test_score); }
 
 std::optional<Reading> Evidence::metric(std::string_view path) const {
   return reading([&](const ResultRow& row) { return number_at(row.values, path); });
@@ -146,7 +146,7 @@ std::optional<Reading> Evidence::steps_until(double level) const {
   if (!has_curves()) return {};
   return reading([&](const ResultRow& row) -> std::optional<double> {
     for (const MetricPoint& point : row.metrics)
-      if (std::isfinite(point.accuracy) && point.accuracy >= level) return static_cast<double>(point.step);
+      if (std::isfinite(score_of(row, point)) && score_of(row, point) >= level) return static_cast<double>(point.step);
     return static_cast<double>(budget_steps(row));
   });
 }
@@ -170,9 +170,8 @@ bool Evidence::has_curves() const {
 
 std::optional<study::SeedGrid> Evidence::grid(double share) const {
   if (!take() || (share < 1 && !has_curves())) return {};
-  study::SeedGrid grid = seed_grid(rows_, [share](const ResultRow& row) {
-    return share < 1 ? accuracy_by(row, share) : counted_validation_accuracy(row);
-  });
+  study::SeedGrid grid = seed_grid(
+      rows_, [share](const ResultRow& row) { return share < 1 ? score_by(row, share) : validation_score(row); });
   for (const std::vector<double>& seeds : grid.accuracy)
     if (std::count_if(seeds.begin(), seeds.end(), [](double value) { return !std::isnan(value); }) <
         static_cast<std::ptrdiff_t>(kSeeds))

@@ -97,7 +97,8 @@ Json accuracy_plot(std::size_t panel, const LrWindows& windows, const LrWindowFi
   rate_axis["title"] = nullptr;
   rate_axis["labels"] = false;
   const Json x = field("rate", "quantitative", {{"scale", parts.rate.scale}, {"axis", rate_axis}});
-  const auto y = [](const char* name) { return percent_axis(name, "Test accuracy (%)"); };
+  const std::string score = score_axis(text.score);
+  const auto y = [&](const char* name) { return percent_axis(name, score); };
   const Json seed_tip = tooltip({{"series", "mixer"},
                                  {"rate_text", "learning rate"},
                                  {"test_text", "test %"},

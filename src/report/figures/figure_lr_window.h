@@ -16,6 +16,7 @@ struct LrWindowFigureText {
   std::string setup;               // task and model, for the subtitle (rows.h: setup_line)
   std::string scale;               // "laptop", "workstation", ...; may be empty
   std::optional<double> chance;    // accuracy of guessing, as a fraction
+  std::string score = "accuracy";  // what is drawn, of the test split (rows.h: score_name)
   std::vector<double> marks = {};  // rates of a coarser grid: dashed vertical lines
 };
 
@@ -26,7 +27,7 @@ struct LrPanel {
 };
 
 // Two plots over one logarithmic axis of learning rates, for each panel.
-// Above: test accuracy in per cent; for each series the mean over seeds as a line with symbols, the
+// Above: the test score in per cent; for each series the mean over seeds as a line with symbols, the
 // min-max band, each seed as a faint point (a cross if it diverged or failed), a rule at the threshold and
 // one at chance. Below: the window of each series as a bar with its width in decades.
 // Series differ in colour (Okabe-Ito, safe for colour-blind readers) and in symbol, so the figure also

@@ -47,11 +47,11 @@ Json datasets(const Cells& cells) {
   return {{"points", points}};
 }
 
-Json panel_of(const Cells& cells, std::size_t panel, const LogAxis& parameters,
-              const std::vector<std::string>& depths) {
+Json panel_of(const Cells& cells, std::size_t panel, const LogAxis& parameters, const std::vector<std::string>& depths,
+              const std::string& score) {
   const PanelSize size = panel_size(cells.panels.size());
   const Json x = field("parameters", "quantitative", {{"scale", parameters.scale}, {"axis", parameters.axis}});
-  const auto y = [](const char* name) { return percent_axis(name, "Test accuracy (%)"); };
+  const auto y = [&](const char* name) { return percent_axis(name, score); };
   const Json color = series_encoding(cells.series).color;
   const Json shape = field("depth", "nominal",
                            {{"scale", shape_scale(depths)},
@@ -79,7 +79,8 @@ Json panel_of(const Cells& cells, std::size_t panel, const LogAxis& parameters,
           {"layer", layers}};
 }
 
-Json figure_of(const Cells& cells, const FigureSubject& subject, const Options& options, const std::string& setup) {
+Json figure_of(const Cells& cells, const FigureSubject& subject, const Options& options, const std::string& setup,
+               const std::string& score) {
   const std::vector<std::string> lines{setup, counts_text(cells.counts, "a point", subject.scale),
                                        "symbol: mean at the best rate; bar: min to max; number: width"};
   const std::string title = figure_title(subject, options);
@@ -96,7 +97,7 @@ Json figure_of(const Cells& cells, const FigureSubject& subject, const Options& 
   Json figure = figure_head(title, lines, cells.panels.size());
   figure["datasets"] = datasets(cells);
   std::vector<Json> panels;
-  for (std::size_t i = 0; i < cells.panels.size(); ++i) panels.push_back(panel_of(cells, i, parameters, depths));
+  for (std::size_t i = 0; i < cells.panels.size(); ++i) panels.push_back(panel_of(cells, i, parameters, depths, score));
   add_panels(figure, std::move(panels), cells.panels);
   return figure;
 }
@@ -131,8 +132,9 @@ Table table_of(const Cells& cells, const FigureSubject& subject) {
 FigureReport build_width_depth(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options) {
   const Cells cells = sort_into_cells(rows, {.panels = options.texts("panels"), .points = kSizes});
   FigureReport report;
-  report.figures.push_back({subject.name, figure_of(cells, subject, options, setup_line(rows)),
-                            "Test accuracy against the number of parameters; widths of one depth are joined."});
+  report.figures.push_back({subject.name,
+                            figure_of(cells, subject, options, setup_line(rows), score_axis(score_name(rows))),
+                            "Test score against the number of parameters; widths of one depth are joined."});
   report.tables.push_back({"Width and depth", table_of(cells, subject),
                            "In per cent over seeds: mean ± standard error.", false, "width-depth"});
   Json points = Json::array();

@@ -111,6 +111,7 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
                                                 .setup = setup_line(rows),
                                                 .scale = subject.scale,
                                                 .chance = subject.chance,
+                                                .score = score_name(rows),
                                                 .marks = options.reals("marks")});
   report.figures.push_back(
       {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});

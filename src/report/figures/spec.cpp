@@ -34,6 +34,8 @@ Json tooltip(std::initializer_list<std::pair<const char*, const char*>> fields) 
   return result;
 }
 
+std::string score_axis(std::string_view score) { return fmt::format("Test {} (%)", score); }
+
 Json percent_axis(std::string_view name, std::string_view title) {
   const Json axis = {{"values", {0, 25, 50, 75, 100}}, {"labelOverlap", false}, {"title", title}};
   return field(name, "quantitative", {{"scale", {{"domain", {0, 100}}, {"nice", false}}}, {"axis", axis}});

@@ -22,6 +22,8 @@ Json tooltip(std::initializer_list<std::pair<const char*, const char*>> fields);
 
 // y in per cent from 0 to 100.
 Json percent_axis(std::string_view name, std::string_view title);
+// "accuracy" -> "Test accuracy (%)".
+std::string score_axis(std::string_view score);
 
 // Left-aligned text at `x` pixels; `y` is a value in pixels or an encoding.
 Json text_layer(const Json& data, const char* name, int x, const Json& y, const char* color);

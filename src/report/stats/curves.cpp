@@ -23,18 +23,18 @@ std::int64_t budget_steps(const ResultRow& row) {
 
 bool has_curve(const ResultRow& row) { return !row.metrics.empty() && budget_steps(row) > 0; }
 
-double accuracy_by(const ResultRow& row, double share) {
+double score_by(const ResultRow& row, double share) {
   const double last = share * static_cast<double>(budget_steps(row));
-  if (static_cast<double>(row.steps) <= last) return counted_validation_accuracy(row);
-  double accuracy = 0;
+  if (static_cast<double>(row.steps) <= last) return validation_score(row);
+  double score = 0;
   for (const MetricPoint& point : row.metrics)
-    if (static_cast<double>(point.step) <= last && std::isfinite(point.accuracy)) accuracy = point.accuracy;
-  return accuracy;
+    if (static_cast<double>(point.step) <= last && std::isfinite(score_of(row, point))) score = score_of(row, point);
+  return score;
 }
 
-std::optional<double> tokens_until(const ResultRow& row, double accuracy) {
+std::optional<double> tokens_until(const ResultRow& row, double score) {
   for (const MetricPoint& point : row.metrics)
-    if (std::isfinite(point.accuracy) && point.accuracy >= accuracy)
+    if (std::isfinite(score_of(row, point)) && score_of(row, point) >= score)
       return static_cast<double>(point.step) * static_cast<double>(row.tokens_per_step);
   return {};
 }

@@ -17,13 +17,13 @@ std::int64_t budget_steps(const ResultRow& row);
 // True if there is an evaluation and it is known how long the budget was.
 bool has_curve(const ResultRow& row);
 
-// Validation accuracy at the last evaluation within this share of the budget; 0 before the first. A run that ended
+// Validation score at the last evaluation within this share of the budget; 0 before the first. A run that ended
 // earlier, because it was solved or diverged, counts with its last one. Part of a budget is not a smaller budget: the
 // schedule was that of the whole.
-double accuracy_by(const ResultRow& row, double share);
+double score_by(const ResultRow& row, double share);
 
-// Tokens of training until the first evaluation with at least this validation accuracy; nothing if there was none.
-std::optional<double> tokens_until(const ResultRow& row, double accuracy);
+// Tokens of training until the first evaluation with at least this validation score; nothing if there was none.
+std::optional<double> tokens_until(const ResultRow& row, double score);
 // Tokens of the whole budget.
 double budget_tokens(const ResultRow& row);
 

@@ -58,7 +58,7 @@ void add_curves(LrSeries& series, const std::vector<const ResultRow*>& members, 
   series.has_curves = std::all_of(members.begin(), members.end(), [](const ResultRow* row) { return has_curve(*row); });
   if (!series.has_curves) return;
   const auto part = [&](double share) {
-    const auto by_then = [share](const ResultRow& row) { return accuracy_by(row, share); };
+    const auto by_then = [share](const ResultRow& row) { return score_by(row, share); };
     return window_of(seed_grid(members, by_then, rule.seeds), series.points, rule);
   };
   series.half = part(0.5);
@@ -83,8 +83,8 @@ std::vector<RatePoint> rate_points(const std::vector<const ResultRow*>& results,
     rates[learning_rate(*row)].push_back({.run = row->run,
                                           .seed = seed_text(*row),
                                           .outcome = row->outcome,
-                                          .validation = counted_validation_accuracy(*row),
-                                          .test = counted_test_accuracy(*row)});
+                                          .validation = validation_score(*row),
+                                          .test = test_score(*row)});
   std::vector<RatePoint> points;
   for (auto& [rate, seeds] : rates) points.push_back(make_point(rate, std::move(seeds), rule));
   return points;
@@ -137,7 +137,7 @@ LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& r
     LrSeries& series = windows.series.emplace_back();
     series.label = label;
     series.config = first->config;
-    series.grid = seed_grid(members, counted_validation_accuracy, rule.seeds);
+    series.grid = seed_grid(members, validation_score, rule.seeds);
     LrWindowRule own = rule;
     own.seeds = series.grid.seeds();
     series.points = rate_points(members, own);

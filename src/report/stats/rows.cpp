@@ -27,6 +27,13 @@ std::string plain(const Json& value) {
 // A value as a label shows it: a text that is empty (no convolution) would look like a field without one.
 std::string named(const std::string& text) { return text.empty() ? "none" : text; }
 
+// A finite number of a run's values, or nothing.
+std::optional<double> number(const Json& values, const char* pointer) {
+  const Json* value = find(values, pointer);
+  if (value == nullptr || !value->is_number() || !std::isfinite(value->get<double>())) return {};
+  return value->get<double>();
+}
+
 bool is_finite(const std::optional<double>& value) { return value && std::isfinite(*value); }
 
 // Differences that do not make another series: the learning rate is the axis, seeds are what is averaged.
@@ -149,6 +156,34 @@ double counted_validation_accuracy(const ResultRow& row) {
 
 double counted_test_accuracy(const ResultRow& row) {
   return is_finite(row.test_accuracy) ? *row.test_accuracy : counted_validation_accuracy(row);
+}
+
+bool judged_by_sequence(const ResultRow& row) {
+  const Json* score = find(row.config, "/train/stop_on");
+  return score != nullptr && *score == "exact_match";
+}
+
+double score_of(const ResultRow& row, const MetricPoint& point) {
+  return judged_by_sequence(row) ? point.exact_match : point.accuracy;
+}
+
+double validation_score(const ResultRow& row) {
+  if (!judged_by_sequence(row)) return counted_validation_accuracy(row);
+  for (auto point = row.metrics.rbegin(); point != row.metrics.rend(); ++point)
+    if (std::isfinite(point->exact_match)) return point->exact_match;
+  const auto said = number(row.values, "/validation/exact_match");
+  return said ? *said : 0.0;
+}
+
+double test_score(const ResultRow& row) {
+  if (!judged_by_sequence(row)) return counted_test_accuracy(row);
+  const auto said = number(row.values, "/test/exact_match");
+  return said ? *said : validation_score(row);
+}
+
+std::string score_name(std::span<const ResultRow> rows) {
+  return !rows.empty() && std::all_of(rows.begin(), rows.end(), judged_by_sequence) ? "whole sequences right"
+                                                                                    : "accuracy";
 }
 
 double learning_rate(const ResultRow& row) {

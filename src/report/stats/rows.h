@@ -55,6 +55,16 @@ bool is_result(const ResultRow& row);
 double counted_validation_accuracy(const ResultRow& row);
 double counted_test_accuracy(const ResultRow& row);
 
+// The score by which a run is judged: what its training stops on (train.stop_on), accuracy or the share of sequences
+// that are right at every labelled position. Windows, best rates and costs use the score; it is finite like the
+// accuracies.
+bool judged_by_sequence(const ResultRow& row);
+double validation_score(const ResultRow& row);
+double test_score(const ResultRow& row);
+double score_of(const ResultRow& row, const MetricPoint& point);  // NaN where the run does not say
+// "accuracy", or "whole sequences right" if all rows are judged by those.
+std::string score_name(std::span<const ResultRow> rows);
+
 // Throw Error(data) naming the run if the config does not say.
 double learning_rate(const ResultRow& row);    // train.lr, positive
 std::string mixer_name(const ResultRow& row);  // model.mixer, or its name if it is a table

@@ -30,6 +30,27 @@ TEST(Rows, AccuracyOfARunThatDivergedIsItsLastFiniteEvaluation) {
   EXPECT_EQ(counted_test_accuracy(row), 0.7);
 }
 
+TEST(Rows, ARunIsJudgedByWhatItsTrainingStopsOn) {
+  ResultRow row = sample_row("mamba", 1e-2, 1, 0.95);
+  row.test_accuracy = 0.96;
+  row.values = {{"validation", {{"exact_match", 0.1}}}, {"test", {{"exact_match", 0.2}}}};
+  EXPECT_EQ(validation_score(row), 0.95);
+  EXPECT_EQ(test_score(row), 0.96);
+  EXPECT_EQ(score_name(std::vector{row}), "accuracy");
+
+  row.config["train"]["stop_on"] = "exact_match";
+  EXPECT_EQ(validation_score(row), 0.1);
+  EXPECT_EQ(test_score(row), 0.2);
+  EXPECT_EQ(score_name(std::vector{row}), "whole sequences right");
+  row.metrics = {{.step = 1, .accuracy = 0.9, .exact_match = 0.3}, {.step = 2, .accuracy = 0.9, .exact_match = kNaN}};
+  EXPECT_EQ(validation_score(row), 0.3);
+  EXPECT_EQ(score_of(row, row.metrics[0]), 0.3);
+  row.values = Json::object();
+  EXPECT_EQ(test_score(row), 0.3);  // never tested
+  row.metrics.clear();
+  EXPECT_EQ(test_score(row), 0);
+}
+
 TEST(Rows, OnlyRunsThatEndedAreResults) {
   for (const char* outcome : {"done", "diverged", "failed"}) EXPECT_TRUE(is_result(sample_row("m", 1, 1, 0, outcome)));
   for (const char* outcome : {"running", "planned", "cancelled", ""})
