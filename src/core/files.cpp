@@ -26,7 +26,7 @@ class PosixOutputFile : public OutputFile {
  public:
   PosixOutputFile(Path path, int flags) : path_(std::move(path)) {
     do {
-      descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0644);
+      descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
     } while (descriptor_ < 0 && errno == EINTR);
     if (descriptor_ < 0) fail(path_, "open for writing", errno);
   }

@@ -26,14 +26,17 @@ Execution::Execution(std::span<const config::RunConfig> runs, const store::Lab& 
       index_(index),
       options_(options),
       observer_(observer),
+      staging_(options.stage.empty() ? nullptr : std::make_unique<Staging>(options.stage, lab)),
+      signals_(options.on_node),
       slots_(static_cast<std::size_t>(std::max(1, options.jobs))),
       failures_(runs.size()),
       stops_(runs.size()),
       counted_(runs.size()) {
   result_.runs.resize(runs.size());
-  queue_.emplace(runs, lab, options.lease,
+  queue_.emplace(runs, lab, options.lease, options.failed_since,
                  RunQueue::Listener{[this](std::size_t run, store::RunState state) { settle(-1, run, state, true); },
                                     [this](const std::string& note) { observer_.on_note(note); }});
+  if (options.fits) queue_->choose([this](std::size_t run) { return options_.fits(runs_[run]); });
 }
 
 ExecutionResult Execution::carry_out() {
@@ -42,10 +45,12 @@ ExecutionResult Execution::carry_out() {
     wait();
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) attend(slot);
     if (const int signals = signals_.take(); signals > 0) stop(signals);
-    if (!stopping_ && seconds_since(start_) > options_.max_seconds) end_of_time();
+    if (!stopping_ && signals_.warned()) end_of_time(kTimeLimit);
+    if (!stopping_ && seconds_since(start_) > options_.max_seconds) end_of_time(kMaxTime);
     observer_.on_tick();
   }
   look_around();
+  result_.unfit = queue_->any_unfit();
   if (fatal_) throw *fatal_;
   return std::move(result_);
 }
@@ -53,7 +58,7 @@ ExecutionResult Execution::carry_out() {
 bool Execution::finished() const {
   for (const WorkerSlot& slot : slots_)
     if (slot.run || (slot.process && stopping_)) return false;
-  return !may_start() || queue_->empty();
+  return !may_start() || nothing_to_do();
 }
 
 // Runs that we waited for may have ended at other hands since we last looked.
@@ -73,7 +78,7 @@ void Execution::assign() {
     if (!slot.process) start_worker(slot);
     if (slot.ready) give(slot);
   }
-  if (may_start() && !queue_->empty()) return;
+  if (may_start() && !nothing_to_do()) return;
   for (WorkerSlot& slot : slots_) {
     if (!slot.process || slot.leaving || slot.run) continue;
     slot.process->close_input();
@@ -82,9 +87,14 @@ void Execution::assign() {
 }
 
 bool Execution::lease_for(WorkerSlot& slot) {
+  if (Clock::now() < ask_again_) return false;
   try {
     slot.run = queue_->next();
+    if (away_since_)
+      observer_.on_note(fmt::format("the database of leases is back after {:.0f} s", seconds_since(*away_since_)));
+    away_since_.reset();
   } catch (const store::DatabaseError& error) {
+    if (error.away()) return database_away(error), false;
     if (!error.full()) give_up(error);
     if (result_.stopped.empty()) result_.stopped = fmt::format("{}: {}", error.what(), std::strerror(ENOSPC));
   }
@@ -93,6 +103,17 @@ bool Execution::lease_for(WorkerSlot& slot) {
   if (!counted_[slot.run->run] && ++started_ == options_.max_runs) result_.limit = kMaxRuns;
   counted_[slot.run->run] = true;
   return true;
+}
+
+void Execution::database_away(const Error& error) {
+  constexpr auto kPause = std::chrono::seconds(3);
+  ask_again_ = Clock::now() + kPause;
+  if (!away_since_) {
+    away_since_ = Clock::now();
+    observer_.on_note(fmt::format("{}; running runs go on, and nothing is leased until it is back", error.what()));
+  } else if (seconds_since(*away_since_) > options_.outage) {
+    give_up(error);
+  }
 }
 
 void Execution::start_worker(WorkerSlot& slot) {
@@ -109,6 +130,7 @@ void Execution::start_worker(WorkerSlot& slot) {
 
 void Execution::give(WorkerSlot& slot) {
   const config::RunConfig& run = runs_[slot.run->run];
+  if (staging_) staging_->fetch(run.id);
   Json request = {{"request", "run"},
                   {"id", run.id},
                   {"attempt", slot.run->attempt},
@@ -120,6 +142,31 @@ void Execution::give(WorkerSlot& slot) {
   slot.begun = false;
   // A worker that dies here is seen when its output ends.
   slot.process->send(request.dump());
+}
+
+store::RunState Execution::state_of(std::size_t run) const try {
+  return staging_ ? directory(run).state() : queue_->state_of(run);
+} catch (const Error&) {
+  return store::RunState::fresh;
+}
+
+// Moves what was trained on this machine's disk to the lab.
+Execution::HandOver Execution::hand_over(const LeasedRun& leased) try {
+  if (!staging_) return HandOver::moved;
+  const std::string& id = runs_[leased.run].id;
+  if (staging_->publish(id, leased.attempt,
+                        [&](const std::function<void()>& action) { return queue_->while_held(leased, action); }))
+    return HandOver::moved;
+  observer_.on_note(fmt::format("run {} was cancelled or leased by another command", id));
+  return HandOver::lost;
+} catch (const store::DatabaseError& error) {
+  database_away(error);
+  return HandOver::later;
+} catch (const Error& error) {
+  observer_.on_note(fmt::format("run {}: cannot be moved to the lab: {}", runs_[leased.run].id, error.what()));
+  if (std::string_view(error.what()).find(std::strerror(ENOSPC)) != std::string_view::npos)
+    result_.stopped = error.what();
+  return HandOver::lost;
 }
 
 void Execution::wait() {
@@ -142,11 +189,11 @@ void Execution::stop(int signals) {
     stop_workers(SIGTERM);
     --signals;
   }
-  if (signals > 0) stop_workers(SIGKILL);
+  if (signals > 0 && !on_node()) stop_workers(SIGKILL);
 }
 
-void Execution::end_of_time() {
-  result_.limit = kMaxTime;
+void Execution::end_of_time(const char* limit) {
+  result_.limit = limit;
   observer_.on_stopping();
   stop_workers(SIGTERM);
 }

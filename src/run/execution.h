@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "run/local_executor.h"
 #include "run/run_queue.h"
+#include "run/staging.h"
 #include "run/stop_signals.h"
 #include "run/worker_slot.h"
 
@@ -31,12 +33,22 @@ class Execution {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  store::RunDirectory directory(std::size_t run) const { return lab_.run(runs_[run].id); }
+  // Where the run is trained, and where it belongs.
+  store::RunDirectory directory(std::size_t run) const {
+    return staging_ ? staging_->directory(runs_[run].id) : lab_.run(runs_[run].id);
+  }
+  store::RunState state_of(std::size_t run) const;
+  enum class HandOver { moved, lost, later };
+  HandOver hand_over(const LeasedRun& leased);
+  void finish(std::size_t slot);
+  bool on_node() const { return options_.on_node; }
+  bool nothing_to_do() const { return queue_->empty() || (on_node() && queue_->nothing_for_us()); }
   bool may_start() const { return !stopping_ && result_.stopped.empty() && started_ < options_.max_runs; }
   bool finished() const;
   void assign();
   void look_around();
   bool lease_for(WorkerSlot& slot);
+  void database_away(const Error& error);
   void start_worker(WorkerSlot& slot);
   void give(WorkerSlot& slot);
   void wait();
@@ -51,7 +63,7 @@ class Execution {
   void settle(int slot, std::size_t run, store::RunState state, bool elsewhere);
   void end(int slot, std::size_t run, RunResult result);
   void stop(int signals);
-  void end_of_time();
+  void end_of_time(const char* limit);
   void stop_workers(int signal);
   void give_up(const Error& error);
   void update_index(std::size_t run);
@@ -61,6 +73,7 @@ class Execution {
   store::Index* index_;
   const ExecutorOptions& options_;
   ExecutionObserver& observer_;
+  std::unique_ptr<Staging> staging_;
   StopSignals signals_;
   std::vector<WorkerSlot> slots_;
   std::vector<int> failures_, stops_;  // per run, in this command
@@ -69,6 +82,8 @@ class Execution {
   Clock::time_point start_ = Clock::now();
   std::int64_t started_ = 0;
   int start_failures_ = 0;
+  std::optional<Clock::time_point> away_since_;  // the database of leases
+  Clock::time_point ask_again_ = start_;
   bool stopping_ = false;
   bool told_code_ = false;
   std::optional<Error> fatal_;

@@ -52,8 +52,10 @@ void Execution::attend(std::size_t number) {
   }
   if (const auto code = slot.process->exit_code())
     handle_death(number, *code);
-  else
+  else if (!slot.finished)
     watch_over(slot);
+  else if (Clock::now() >= ask_again_)
+    finish(number);
 }
 
 // The lease follows what the worker says: a worker that hangs loses its run.
@@ -65,7 +67,7 @@ void Execution::watch_over(WorkerSlot& slot) {
     return;
   }
   bool ours = true;
-  if (slot.begun && seconds_since(slot.checked) > kCheckPeriod && queue_->removed(*slot.run)) {
+  if (slot.begun && !staging_ && seconds_since(slot.checked) > kCheckPeriod && queue_->removed(*slot.run)) {
     // What it trains now can be written nowhere.
     slot.leaving = true;
     slot.process->kill_group();
@@ -120,14 +122,26 @@ void Execution::handle(std::size_t number, const Json& event) {
   } else if (kind == "removed") {
     start_over(slot);
   } else if (kind == "done") {
-    slot.run.reset();
-    queue_->release(leased);
-    settle(static_cast<int>(number), leased.run, queue_->state_of(leased.run), false);
+    finish(number);
   } else if (kind == "failed") {
     slot.run.reset();
     handle_failure(number, leased, static_cast<ErrorKind>(event.value("kind", 1)),
                    event.value("message", "no reason given"), false);
   }
+}
+
+// The worker has ended its run. What cannot be moved to the lab now stays in its place until it can.
+void Execution::finish(std::size_t number) {
+  WorkerSlot& slot = slots_[number];
+  const LeasedRun leased = *slot.run;
+  const store::RunState state = state_of(leased.run);
+  const HandOver handed = hand_over(leased);
+  slot.finished = handed == HandOver::later;
+  if (slot.finished) return;
+  slot.run.reset();
+  if (handed == HandOver::lost) return queue_->watch(leased.run);
+  queue_->release(leased);
+  settle(static_cast<int>(number), leased.run, state, false);
 }
 
 // Two halves of different builds: the runs say what the worker is, and commands compare with what `mneme` is.
@@ -148,12 +162,14 @@ void Execution::handle_death(std::size_t number, int exit_code) {
                               after_semicolon(last_words(*slot.process)))));
   if (!slot.run) return;
   const std::size_t run = slot.run->run;
-  const store::RunState state = queue_->state_of(run);
+  const store::RunState state = state_of(run);
   if (state == store::RunState::done || state == store::RunState::diverged || state == store::RunState::cancelled) {
+    if (hand_over(*slot.run) != HandOver::moved) return queue_->watch(run);
     queue_->release(*slot.run);
     return settle(static_cast<int>(number), run, state, false);
   }
   if (stopping_) {
+    hand_over(*slot.run);
     queue_->release(*slot.run);
     return end(static_cast<int>(number), run,
                {.state = store::RunState::interrupted, .reason = "stopped", .summary = {}});
@@ -192,6 +208,7 @@ void Execution::handle_failure(std::size_t slot, const LeasedRun& leased, ErrorK
           record_ending(directory(run), runs_[run].id, leased.attempt, {.reason = reason, .set_aside = set_aside});
       !trouble.empty())
     observer_.on_note(fmt::format("run {}: could not record its failure: {}", runs_[run].id, trouble));
+  hand_over(leased);
   queue_->release(leased);
   end(static_cast<int>(slot), run, {.state = store::RunState::failed, .reason = reason, .kind = kind, .summary = {}});
 }
@@ -207,12 +224,13 @@ void Execution::again(const LeasedRun& leased) {
   counted_[leased.run] = false;
   --started_;
   if (result_.limit == kMaxRuns) result_.limit.clear();
+  hand_over(leased);
   queue_->put_back(leased);
 }
 
 // The run has a summary.
 void Execution::settle(int slot, std::size_t run, store::RunState state, bool elsewhere) {
-  Json summary = directory(run).summary().value_or(Json::object());
+  Json summary = lab_.run(runs_[run].id).summary().value_or(Json::object());
   std::string reason = summary.value("reason", "");
   end(slot, run, {.state = state, .reason = std::move(reason), .elsewhere = elsewhere, .summary = std::move(summary)});
 }
@@ -225,9 +243,10 @@ void Execution::end(int slot, std::size_t run, RunResult result) {
 
 void Execution::update_index(std::size_t run) {
   // A worker that was stopped before its first file leaves nothing to copy.
-  if (!index_ || !std::filesystem::exists(directory(run).path() / "config.json")) return;
+  const store::RunDirectory ours = lab_.run(runs_[run].id);
+  if (!index_ || !std::filesystem::exists(ours.path() / "config.json")) return;
   try {
-    index_->update(directory(run));
+    index_->update(ours);
   } catch (const std::exception& error) {
     observer_.on_note(fmt::format(
         "the index is out of date ({}); runs continue, and the next command reads their directories", error.what()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -55,8 +56,20 @@ struct ExecutorOptions {
   double lease = 300;
   std::int64_t max_runs = std::numeric_limits<std::int64_t>::max();  // to start
   double max_seconds = std::numeric_limits<double>::infinity();
+  // Seconds for which the database of leases may be away: running runs go on, nothing is leased meanwhile.
+  double outage = 3600;
+  // On a node of a cluster: SIGUSR1 says that its time is nearly over, only the first SIGTERM counts (who sent it kills
+  // by itself), and no worker waits for a run whose holder elsewhere was seen to be alive.
+  bool on_node = false;
+  Path stage = {};  // train in this directory and move whole runs to the lab (staging.h); empty: train in the lab
+  // A run that failed after this time (UTC, as in summary.json) is not tried again: another node has tried. "": it is.
+  std::string failed_since = {};
+  std::function<bool(const config::RunConfig&)> fits = {};  // may be started now; empty: all may
   Json request = Json::object();  // laid over every worker's request: tests of checkpoints use it
 };
+
+// ExecutionResult::limit when a node's time was nearly over.
+inline constexpr const char* kTimeLimit = "the job's time limit";
 
 // A run that has killed this many workers is set aside: failed, and not tried again until `mneme retry`.
 inline constexpr std::int64_t kMostDeaths = 3;
@@ -65,7 +78,8 @@ struct ExecutionResult {
   std::vector<RunResult> runs;  // one per run, in the order given
   bool interrupted = false;
   std::string stopped;  // why no more runs were started: "", or a full disk
-  std::string limit;    // the wish that ended it early: "", "--max-runs", "--max-time"
+  std::string limit;    // the wish that ended it early: "", "--max-runs", "--max-time", kTimeLimit
+  bool unfit = false;   // runs were left that did not fit
 
   std::size_t count(store::RunState state) const;
 };

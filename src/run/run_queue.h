@@ -30,21 +30,33 @@ class RunQueue {
     std::function<void(const std::string& note)> note;
   };
 
-  // `lease` in seconds. Sorts the runs: finished ones are reported, the others wait, the longest first.
-  RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, Listener listener);
+  // `lease` in seconds; `failed_since` as in ExecutorOptions. Sorts every run in: ended ones are told, the others wait,
+  // the longest first.
+  RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, std::string failed_since,
+           Listener listener);
+
+  // Only runs that `fits` accepts are leased; asked anew every time, as it may depend on the time that is left.
+  void choose(std::function<bool(std::size_t run)> fits) { fits_ = std::move(fits); }
 
   // Acquires the lease of the next free run; nothing if there is none now. Throws DatabaseError.
   std::optional<LeasedRun> next();
-  // True if no run is waiting here and none is running elsewhere.
-  bool empty() const { return waiting_.empty() && elsewhere_.empty(); }
-  bool only_elsewhere() const { return waiting_.empty() && !elsewhere_.empty(); }
+  // True if no run is waiting, here or for somebody else to end it.
+  bool empty() const { return waiting_.empty() && elsewhere_.empty() && left_behind_.empty(); }
+  // True if every run that waits does not fit, and every other is leased to somebody who has renewed it since we look.
+  bool nothing_for_us() const;
+  bool any_unfit() const;
 
-  // Extends the lease if that is due; false if it is lost.
+  // To be called while the run's worker reports. Extends the lease if that is due, together with those of other workers
+  // that report; false if it is lost.
   bool keep(const LeasedRun& leased);
   // False if the run's directory belongs to a newer attempt.
   bool still_ours(const LeasedRun& leased) const;
   // True if the directory of a run that was begun is gone: somebody deleted it.
   bool removed(const LeasedRun& leased) const;
+  // Carries out an action while nobody can take the run away; false if somebody has. Throws DatabaseError.
+  bool while_held(const LeasedRun& leased, const std::function<void()>& action) {
+    return leases_->while_held(runs_[leased.run].id, leased.attempt, action);
+  }
   void release(const LeasedRun& leased);
   // Given back, to be tried again before the others.
   void put_back(const LeasedRun& leased);
@@ -56,17 +68,44 @@ class RunQueue {
 
  private:
   using Clock = std::chrono::steady_clock;
+  // What is known of somebody else's lease.
+  struct Other {
+    std::int64_t attempt = 0;
+    double expires = 0;
+    bool lives = false;
+  };
+
+  bool has_ended(store::RunState state, std::size_t run) const;
+  bool fits(std::size_t run) const { return !fits_ || fits_(run); }
   std::optional<LeasedRun> acquire(std::size_t run);
+  std::optional<LeasedRun> acquire_any();
+  std::optional<LeasedRun> checked(std::size_t run, std::int64_t attempt);
+  bool runs_elsewhere(std::size_t run);
+  // True, and told, if the run has ended.
+  bool told_end(std::size_t run);
   void look_elsewhere();
+  void renew_due();
 
   std::span<const config::RunConfig> runs_;
   const store::Lab& lab_;
   double lease_;
+  std::string failed_since_;
   Listener listener_;
+  std::function<bool(std::size_t run)> fits_;
   std::unique_ptr<store::Leases> leases_;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> elsewhere_;
-  std::map<std::size_t, Clock::time_point> renewed_, seen_running_;
+  std::deque<std::size_t> left_behind_;  // by a holder that does not renew
+  std::map<std::size_t, Other> others_;
+
+  // A lease of ours.
+  struct Kept {
+    std::int64_t attempt = 0;
+    Clock::time_point renewed, heard;
+    bool lost = false;
+  };
+  std::map<std::size_t, Kept> kept_;
+  std::map<std::size_t, Clock::time_point> seen_running_;
   Clock::time_point last_look_ = Clock::now();
 };
 

@@ -31,7 +31,7 @@ Path find_worker() {
 
 LineProcess::Options worker_options(const Path& worker) {
   return {.argv = {worker.string()},
-          .environment = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"},
+          .environment = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "MNEME_SUPERVISED=1"},
           .own_group = true};
 }
 

@@ -18,6 +18,7 @@ struct WorkerSlot {
   bool stopped = false;                      // it said `interrupted`
   bool leaving = false;                      // it gets no more runs
   bool silent = false;                       // killed because it said nothing for a whole lease
+  bool finished = false;                     // its run has ended, but is not in the lab yet
   bool begun = false;                        // it has made the run's directory its own
   std::optional<LeasedRun> run;              // what it works on, or will when it is ready
   Clock::time_point heard = Clock::now();    // from it, last

@@ -10,6 +10,8 @@ class DatabaseError : public Error {
   DatabaseError(std::string_view where, std::string_view what) : Error(ErrorKind::io, where, what) {}
   // The disk has no room.
   virtual bool full() const = 0;
+  // Nobody answers now, but may later: what is running can go on.
+  virtual bool away() const { return false; }
 };
 
 }  // namespace mneme::store

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 
 #include "core/text.h"
@@ -12,7 +13,9 @@
 namespace mneme::store {
 namespace {
 
+// A node of a cluster goes by the name that its users know.
 std::string host_name() {
+  if (const char* node = std::getenv("SLURMD_NODENAME"); node && *node) return node;
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }

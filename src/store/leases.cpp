@@ -41,6 +41,32 @@ std::optional<std::int64_t> Leases::acquire(std::string_view run, std::int64_t f
   return take(run, floor, From::nobody);
 }
 
+Leases::First Leases::acquire_first(const std::vector<std::string>& runs) {
+  First first;
+  for (const std::string& run : runs) {
+    if (const auto attempt = acquire(run, 0)) {
+      first.lease = Lease{run, *attempt, options_.holder, 0};
+      return first;
+    }
+    first.held.push_back(run);
+  }
+  return first;
+}
+
+std::vector<std::string> Leases::renew_all(const std::vector<Lease>& leases) {
+  std::vector<std::string> ours;
+  for (const Lease& lease : leases)
+    if (renew(lease.run, lease.attempt)) ours.push_back(lease.run);
+  return ours;
+}
+
+bool Leases::while_held(std::string_view run, std::int64_t attempt, const std::function<void()>& action) {
+  // As long as a lease lasts; whoever keeps leases in a file of one machine has locks on its disk, too.
+  if (!renew(run, attempt)) return false;
+  action();
+  return true;
+}
+
 std::int64_t Leases::seize(std::string_view run, std::int64_t floor) { return take(run, floor, From::anybody).value(); }
 
 void Leases::release(std::string_view run, std::int64_t attempt) {

@@ -27,7 +27,10 @@ struct Lease {
 
 struct LeaseOptions {
   std::string holder;
-  double seconds = 60;               // until it expires, unless it is renewed
+  double seconds = 60;  // until it expires, unless it is renewed
+  // Seconds after the start of a database's server in which leases that ran out before it are not given to others:
+  // their holders could not renew them. As long as a lease unless a test says otherwise.
+  std::optional<double> grace = {};
   std::function<double()> now = {};  // seconds since 1970, for SQLite; the machine's clock unless a test has its own
 };
 
@@ -39,10 +42,23 @@ class Leases {
   // The attempt's number, above `floor`; nothing if another holder has the lease. The lease of a process that died on
   // this machine is free at once.
   std::optional<std::int64_t> acquire(std::string_view run, std::int64_t floor);
+  // The lease of one of these runs, the first that is free (or one of the first, where many ask at once); says in
+  // `held` which of them others have, as far as it looked. The caller checks that the number is above the run's floor.
+  struct First {
+    std::optional<Lease> lease;
+    std::vector<std::string> held;
+  };
+  virtual First acquire_first(const std::vector<std::string>& runs);
+  // True if acquire_first() is one question, however many the runs are.
+  virtual bool asks_at_once() const { return false; }
   // Like acquire(), but takes the lease from any holder: for cancelling.
   std::int64_t seize(std::string_view run, std::int64_t floor);
   // Extends the lease; false if it is no longer ours.
   virtual bool renew(std::string_view run, std::int64_t attempt) = 0;
+  // Extends several (run and attempt count) and returns the runs whose lease is still ours.
+  virtual std::vector<std::string> renew_all(const std::vector<Lease>& leases);
+  // Carries out an action while nobody can take the lease away; false, and no action, if it is no longer ours.
+  virtual bool while_held(std::string_view run, std::int64_t attempt, const std::function<void()>& action);
   // Gives the lease back; does nothing if it is no longer ours.
   void release(std::string_view run, std::int64_t attempt);
   // The leases that have not expired, sorted by run.

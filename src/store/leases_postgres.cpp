@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <random>
 
+#include "core/text.h"
 #include "store/lease_holder.h"
 
 namespace mneme::store {
 namespace {
 
-// {0} is the table.
+// {0} is the table, {1} the condition that a lease is free.
 constexpr const char* kTableExists = "SELECT to_regclass('{0}') IS NOT NULL";
 // Two clients that create a table at once would fail on the system's own catalogue in spite of IF NOT EXISTS. The lock
 // is released when the statement, a transaction of its own, ends.
@@ -21,7 +24,13 @@ DO $$ BEGIN
     expires timestamptz NOT NULL, PRIMARY KEY (lab, run));
 END $$
 )";
-// The row is written only if the present lease has expired ($7: or in any case); RETURNING says whether it was written.
+// In this one {1} is how long a lease lasts.
+// A lease that was given back has '-infinity'. One that was last renewed before the server started ran out while its
+// holder could not reach the server: the holder has {2} seconds from the start to renew it before others may take it.
+constexpr const char* kFreeLease = R"((c.expires <= clock_timestamp() AND (c.expires = '-infinity'
+  OR c.expires - make_interval(secs => {1}::float8) >= pg_postmaster_start_time()
+  OR pg_postmaster_start_time() + make_interval(secs => {2}::float8) <= clock_timestamp())))";
+// The row is written only if the present lease is free ($7: or in any case); RETURNING says whether it was written.
 // A ticket belongs to one call: if the answer was lost and the statement is repeated, it returns the same number.
 constexpr const char* kTake = R"(
 INSERT INTO {0} AS c (lab, run, attempt, holder, ticket, expires)
@@ -29,12 +38,42 @@ VALUES ($1, $2, $3::bigint + 1, $4, $5, clock_timestamp() + make_interval(secs =
 ON CONFLICT (lab, run) DO UPDATE SET
   attempt = CASE WHEN c.ticket = $5 THEN c.attempt ELSE greatest(c.attempt, $3::bigint) + 1 END,
   holder = $4, ticket = $5, expires = excluded.expires
-WHERE c.expires <= clock_timestamp() OR c.ticket = $5 OR $7::boolean
+WHERE {1} OR c.ticket = $5 OR $7::boolean
 RETURNING attempt
+)";
+// $1 lab, $2 runs, $3 holder, $4 ticket, $5 seconds, $6 how many free ones to pass over. Many that ask at once would
+// all choose the first free run, and all but one in vain; so whoever met another passes over some. A repeated request
+// finds its own ticket.
+constexpr const char* kTakeFirst = R"(
+WITH wish AS (SELECT w.run, w.place FROM unnest($2::text[]) WITH ORDINALITY AS w(run, place)),
+known AS (
+  SELECT w.run, w.place, c.run IS NULL OR {1} AS free, coalesce(c.ticket = $4, false) AS ours
+  FROM wish w LEFT JOIN {0} c ON c.lab = $1 AND c.run = w.run),
+chosen AS (
+  SELECT run FROM known WHERE free OR ours ORDER BY ours DESC, place
+  OFFSET CASE WHEN (SELECT bool_or(ours) FROM known) THEN 0 ELSE $6::bigint END LIMIT 1),
+taken AS (
+  INSERT INTO {0} AS c (lab, run, attempt, holder, ticket, expires)
+  SELECT $1, run, 1, $3, $4, clock_timestamp() + make_interval(secs => $5::float8) FROM chosen
+  ON CONFLICT (lab, run) DO UPDATE SET
+    attempt = CASE WHEN c.ticket = $4 THEN c.attempt ELSE c.attempt + 1 END,
+    holder = $3, ticket = $4, expires = excluded.expires
+  WHERE {1} OR c.ticket = $4
+  RETURNING run, attempt)
+SELECT (SELECT run FROM taken), (SELECT attempt FROM taken), (SELECT count(*) FROM known WHERE free OR ours),
+       (SELECT string_agg(run, ',') FROM known WHERE NOT free AND NOT ours)
 )";
 constexpr const char* kRenew = R"(
 UPDATE {0} SET expires = clock_timestamp() + make_interval(secs => $5::float8)
 WHERE lab = $1 AND run = $2 AND attempt = $3::bigint AND holder = $4 RETURNING attempt
+)";
+constexpr const char* kRenewAll = R"(
+UPDATE {0} AS c SET expires = clock_timestamp() + make_interval(secs => $5::float8)
+FROM unnest($2::text[], $3::bigint[]) AS ours(run, attempt)
+WHERE c.lab = $1 AND c.run = ours.run AND c.attempt = ours.attempt AND c.holder = $4 RETURNING c.run
+)";
+constexpr const char* kLock = R"(
+SELECT attempt FROM {0} WHERE lab = $1 AND run = $2 AND attempt = $3::bigint AND holder = $4 FOR UPDATE
 )";
 constexpr const char* kFree = R"(
 UPDATE {0} SET expires = '-infinity' WHERE lab = $1 AND run = $2 AND attempt = $3::bigint AND holder = $4
@@ -56,6 +95,19 @@ double real(const std::string& text) {
   return value;
 }
 
+// An array for the server. What is in it has no character that would need quotes, or is refused.
+template <typename Values>
+std::string array_of(const Values& values) {
+  std::string text = "{";
+  for (const auto& value : values) {
+    const std::string item = fmt::format("{}", value);
+    if (item.empty() || item.find_first_of("{},\"\\ \t\n") != item.npos)
+      throw Error(ErrorKind::usage, "lease", fmt::format("got the run '{}', expected an id", item));
+    text += (text.size() > 1 ? "," : "") + item;
+  }
+  return text + "}";
+}
+
 class PostgresLeases : public Leases {
  public:
   PostgresLeases(PostgresConnection connection, std::string lab, LeaseOptions options, const char* table)
@@ -70,9 +122,56 @@ class PostgresLeases : public Leases {
                 .empty();
   }
 
+  std::vector<std::string> renew_all(const std::vector<Lease>& leases) override {
+    std::vector<std::string> runs;
+    std::vector<std::int64_t> attempts;
+    for (const Lease& lease : leases) {
+      runs.push_back(lease.run);
+      attempts.push_back(lease.attempt);
+    }
+    const auto rows = execute(
+        kRenewAll, {lab_, array_of(runs), array_of(attempts), options_.holder, fmt::to_string(options_.seconds)});
+    std::vector<std::string> ours;
+    for (const PostgresRow& row : rows) ours.push_back(row[0]);
+    return ours;
+  }
+
+  // Others who want the row wait for the end of the transaction.
+  bool while_held(std::string_view run, std::int64_t attempt, const std::function<void()>& action) override {
+    return connection_.with_rows(fmt::format(fmt::runtime(kLock), table_),
+                                 {lab_, std::string(run), fmt::to_string(attempt), options_.holder}, action);
+  }
+
+  bool asks_at_once() const override { return true; }
+
+  First acquire_first(const std::vector<std::string>& runs) override {
+    First first;
+    std::int64_t spread = 1;
+    constexpr int kTries = 12;
+    for (int attempt = 0; attempt < kTries && !runs.empty(); ++attempt) {
+      const std::int64_t pass =
+          attempt == 0 ? 0 : static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(spread));
+      const PostgresRow row =
+          execute(kTakeFirst, {lab_, array_of(runs), options_.holder, fmt::format("{}/{}", name_, ++tickets_),
+                               fmt::to_string(options_.seconds), fmt::to_string(pass)})
+              .at(0);
+      first.held = row[3].empty() ? std::vector<std::string>() : split(row[3], ',');
+      if (!row[0].empty()) {
+        first.lease = Lease{row[0], integer(row[1]), options_.holder, 0};
+        return first;
+      }
+      const std::int64_t free = integer(row[2]);
+      if (free == 0) return first;
+      spread = std::min(free, spread * 4);
+    }
+    return first;
+  }
+
  private:
   std::vector<PostgresRow> execute(std::string_view sql, const std::vector<std::string>& values = {}) {
-    return connection_.execute(fmt::format(fmt::runtime(sql), table_), values);
+    const std::string free =
+        fmt::format(fmt::runtime(kFreeLease), "", options_.seconds, options_.grace.value_or(options_.seconds));
+    return connection_.execute(fmt::format(fmt::runtime(sql), table_, free), values);
   }
 
   std::optional<std::int64_t> take(std::string_view run, std::int64_t floor, From from) override {
@@ -101,6 +200,7 @@ class PostgresLeases : public Leases {
   std::string table_;
   std::string name_ = unique_name();
   std::int64_t tickets_ = 0;
+  std::mt19937_64 random_{std::random_device{}()};
 };
 
 }  // namespace

@@ -55,6 +55,9 @@ void ignore_notice(void*, const PGresult*) {}
 
 bool PostgresError::full() const { return state_ == "53100"; }
 
+// 57P: shutting down or starting; 53300: too many connections for now.
+bool PostgresError::away() const { return state_.empty() || state_.starts_with("57P") || state_ == "53300"; }
+
 void PostgresConnection::Closer::operator()(pg_conn* handle) const { PQfinish(handle); }
 
 PostgresConnection::PostgresConnection(std::string address) : address_(std::move(address)) {
@@ -80,12 +83,15 @@ void PostgresConnection::connect() {
 }
 
 void PostgresConnection::connect_again() {
+  // Once the server was found to be away, every call asks once: whoever calls has other work than to wait.
+  if (away_) connect();
   for (const int wait : kWaits) {
+    if (away_ || connected_) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(wait));
     connect();
-    if (connected_) return;
   }
-  fail_to_connect();
+  away_ = !connected_;
+  if (away_) fail_to_connect();
 }
 
 void PostgresConnection::fail_to_connect() const {
@@ -100,6 +106,26 @@ std::vector<PostgresRow> PostgresConnection::execute(const std::string& sql, con
   for (int lost = 0; lost < 2; ++lost) {
     if (!connected_) connect_again();
     if (auto rows = try_execute(sql, values)) return std::move(*rows);
+  }
+  fail_to_connect();
+}
+
+bool PostgresConnection::with_rows(const std::string& sql, const std::vector<std::string>& values,
+                                   const std::function<void()>& action) {
+  for (int lost = 0; lost < 2; ++lost) {
+    if (!connected_) connect_again();
+    if (!try_execute("BEGIN", {})) continue;
+    const auto rows = try_execute(sql, values);
+    if (!rows) continue;
+    try {
+      if (!rows->empty()) action();
+    } catch (...) {
+      try_execute("ROLLBACK", {});
+      throw;
+    }
+    // Nothing was changed: an end that gets lost is an end.
+    try_execute("COMMIT", {});
+    return !rows->empty();
   }
   fail_to_connect();
 }

@@ -2,6 +2,7 @@
 // bound parameters, and a password reaches nothing but the server.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ class PostgresError : public DatabaseError {
   PostgresError(std::string_view state, std::string_view where, std::string_view what)
       : DatabaseError(where, what), state_(state) {}
   bool full() const override;
+  bool away() const override;
 
  private:
   std::string state_;
@@ -35,8 +37,12 @@ class PostgresConnection {
 
   // Carries out one statement in a transaction of its own and returns its rows. If the connection is lost, also while
   // waiting for the answer, it is made again for some seconds and the statement is repeated: it must be one that
-  // may be. Values must be UTF-8 without NUL: anything else throws Error(usage).
+  // may be. When that was in vain, later calls try once each, until one succeeds. Values must be UTF-8 without NUL:
+  // anything else throws Error(usage).
   std::vector<PostgresRow> execute(const std::string& sql, const std::vector<std::string>& values = {});
+
+  // Carries out `action` inside the transaction of a statement that locks rows; false, and no action, if it has none.
+  bool with_rows(const std::string& sql, const std::vector<std::string>& values, const std::function<void()>& action);
 
   // "postgresql://HOST/DATABASE", for messages.
   const std::string& name() const { return name_; }
@@ -53,7 +59,7 @@ class PostgresConnection {
 
   std::string address_, name_;
   std::unique_ptr<pg_conn, Closer> handle_;
-  bool connected_ = false;
+  bool connected_ = false, away_ = false;
 };
 
 }  // namespace mneme::store

@@ -23,7 +23,7 @@ constexpr auto kPatience = std::chrono::seconds(5);
 constexpr auto kPause = std::chrono::milliseconds(2);
 
 int open_lock(const Path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) throw Error(ErrorKind::io, file.string(), fmt::format("cannot open: {}", std::strerror(errno)));
   return descriptor;
 }

@@ -3,19 +3,22 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace mneme::worker {
 namespace {
 
-volatile sig_atomic_t requested = 0, at_once = 0;
+volatile sig_atomic_t requested = 0, at_once = 0, supervised = 0;
 
 void on_signal(int) {
-  if (requested || at_once) ::_exit(130);
+  if ((requested && !supervised) || at_once) ::_exit(130);
   requested = 1;
 }
 
 }  // namespace
 
 void install_stop_signals() {
+  supervised = std::getenv("MNEME_SUPERVISED") != nullptr ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   // No SA_RESTART: a worker that waits for its next request wakes up and leaves.

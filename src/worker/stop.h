@@ -3,7 +3,8 @@
 
 namespace mneme::worker {
 
-// The first signal sets the wish; the second ends the process at once.
+// The first signal sets the wish; the second ends the process at once, unless `mneme` started it (MNEME_SUPERVISED): a
+// cluster signals every process of a job, `mneme` passes the signal on, and two signals then mean one wish.
 void install_stop_signals();
 bool stop_requested();
 

@@ -61,7 +61,7 @@ class PostgresStore : public LeaseStore {
  public:
   std::unique_ptr<store::Leases> open(const std::string& holder, double lease) override {
     return store::open_postgres_leases(store::PostgresConnection(server.address()), "lab",
-                                       {.holder = holder, .seconds = lease});
+                                       {.holder = holder, .seconds = lease, .grace = 0});
   }
   // The server's clock is nobody's to turn; its leases are.
   void pass(double seconds) override {
