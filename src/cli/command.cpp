@@ -37,6 +37,8 @@ const std::vector<Command>& command_list() {
       {"check", "run the conformance checks on a mixer", add_check},
       {"verify", "compare mixers with golden cases from the original implementations", add_verify},
       {"bench", "measure training speed, also relative to this machine's matrix multiplication", add_bench},
+      {"doctor", "check this machine and the lab's disk and database", add_doctor},
+      {"node", "train runs of a submitted study on a node of a cluster (jobs do this)", add_node},
       {"reindex", "rebuild the index from the run directories", add_reindex},
   };
   return list;

@@ -37,12 +37,13 @@ const std::map<std::string, Folders> kAllowed = {
     {"store", {"core"}},
     {"study", {"core", "tasks", "catalog", "config", "store"}},
     {"run", {"core", "tasks", "catalog", "config", "store", "study"}},
+    {"cluster", {"core", "tasks", "catalog", "config", "store", "study", "run"}},
     {"report", {"core", "tasks", "catalog", "config", "store", "study", "run"}},
     {"serve", {"core", "tasks", "catalog", "config", "store", "study", "run", "report"}},
     {"worker",
      {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "check", "models", "train", "measure",
       "store"}},
-    {"cli", {"core", "tasks", "catalog", "config", "store", "study", "run", "report", "serve"}},
+    {"cli", {"core", "tasks", "catalog", "config", "store", "study", "run", "cluster", "report", "serve"}},
 };
 const Folders kTorchFolders = {"ops", "nn", "mixers", "check", "models", "train", "measure", "worker"};
 

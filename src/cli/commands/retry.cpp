@@ -6,7 +6,9 @@
 #include "cli/command.h"
 #include "cli/confirm.h"
 #include "cli/run_selection.h"
+#include "cli/study_jobs.h"
 #include "core/error.h"
+#include "report/pages/study_files.h"
 #include "run/failure_record.h"
 #include "store/lease_holder.h"
 #include "store/leases.h"
@@ -18,7 +20,7 @@ namespace {
 
 struct ChangeOptions {
   RunSelection runs;
-  bool done = false, yes = false;
+  bool done = false, yes = false, jobs = false;
 };
 
 struct Change {
@@ -118,8 +120,21 @@ int retry(const ChangeOptions& options, const Context& context) {
 
 int cancel(const ChangeOptions& options, const Context& context) {
   options.runs.require_some();
+  if (options.jobs && (options.runs.study.empty() || !options.runs.arguments.empty()))
+    throw Error(ErrorKind::usage, "--jobs", "ends the jobs of a study, expected --study alone beside it");
   const store::Lab lab = context.lab();
   lab.require();
+  // The jobs of the whole study; part of its runs can be cancelled while the jobs go on with the rest.
+  std::vector<std::string> jobs;
+  if (!options.runs.study.empty() && options.runs.arguments.empty())
+    jobs = cancel_jobs(lab, report::open_study(options.runs.study, {options.runs.scale, {}}).name, options.runs.scale);
+  if (!context.json)
+    for (const std::string& line : jobs) fmt::print("{}\n", line);
+  if (options.jobs) {
+    if (context.json) print_json({{"jobs", jobs}});
+    if (!context.json && jobs.empty()) fmt::print("no job of this study is in Slurm's queue\n");
+    return 0;
+  }
   store::Index index = open_index(lab);
   // Runs of a study come with their configuration, so also those that were never started can be cancelled.
   if (options.runs.arguments.empty())
@@ -178,8 +193,12 @@ void add_retry(CLI::App& app, Context& context) {
 }
 
 void add_cancel(CLI::App& app, Context& context) {
-  add_change(app, context, cancel);
-  add_examples(app, "  mneme cancel 3f2a\n  mneme cancel 'lr>1e-2' state=running\n  mneme cancel --study demo");
+  const auto options = add_change(app, context, cancel);
+  app.add_flag("--jobs", options->jobs,
+               "with --study: end its Slurm jobs only, with checkpoints; the runs can go on later");
+  add_examples(app,
+               "  mneme cancel 3f2a\n  mneme cancel 'lr>1e-2' state=running\n  mneme cancel --study demo\n"
+               "  mneme cancel --study demo --jobs");
 }
 
 void add_rm(CLI::App& app, Context& context) {

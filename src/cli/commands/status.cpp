@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/command.h"
+#include "cli/study_jobs.h"
 #include "cli/terminal/terminal.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
@@ -130,9 +131,13 @@ int status(const Context& context) {
   lab.require();
   store::Index index = open_index(lab);
   const Json studies = studies_json(lab, index), workers = workers_json(lab, index),
-             failures = failures_json(lab, index);
+             failures = failures_json(lab, index), jobs = jobs_json(lab);
   if (context.json) {
-    print_json({{"lab", lab.root().string()}, {"studies", studies}, {"workers", workers}, {"failures", failures}});
+    print_json({{"lab", lab.root().string()},
+                {"studies", studies},
+                {"workers", workers},
+                {"jobs", jobs},
+                {"failures", failures}});
     return 0;
   }
   print_studies(studies);
@@ -142,6 +147,7 @@ int status(const Context& context) {
     fmt::print(": step {} of {}, attempt {}, {}\n", grouped(worker["steps"].get<std::int64_t>()),
                worker["budget"].dump(), worker["attempt"].dump(), worker["holder"].get<std::string>());
   }
+  print_jobs(jobs);
   if (failures.empty()) return 0;
   fmt::print("\n{} failed\n", failures.size());
   for (const Json& failure : failures) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/cluster_sweep.h"
 #include "cli/command.h"
 #include "cli/study_input.h"
 #include "cli/train_runs.h"
@@ -18,6 +19,7 @@ namespace {
 struct SweepOptions {
   StudyInput input;
   JobsOption jobs;
+  ClusterOptions cluster;
   TrainLimits limits;
   std::string save;  // directory to keep results in
 };
@@ -52,19 +54,10 @@ void tell(const study::Study& study, const run::ExecutionResult& result, const s
   fmt::print("figure and tables: mneme report {}\n", words);
 }
 
-int sweep(const SweepOptions& options, const Context& context) {
-  const int jobs = options.jobs.count();
-  check_limits(options.limits);
-  const study::Study study = options.input.open();
-  if (!context.json)
-    fmt::print(stderr, "{}: {} runs{}, {} worker{}\n", study.title, grouped(std::ssize(study.runs)),
-               study.scale.empty() ? "" : " at scale " + study.scale, jobs, jobs == 1 ? "" : "s");
-  context.lab().create();
-  report::remember_study(context.lab(), study);
-  TrainLimits limits = options.limits;
-  if (!options.save.empty()) limits.keep = file_to_keep(study, options.save);
-  const run::ExecutionResult result = train_runs(study.runs, context, jobs, report::RunLabels(study.axes), limits);
-  if (!options.save.empty()) keep_all(study, context.lab(), limits.keep);
+// Keeps and prints what became of the runs; the exit code.
+int told(const study::Study& study, const run::ExecutionResult& result, const SweepOptions& options,
+         const Context& context) {
+  if (!options.save.empty()) keep_all(study, context.lab(), file_to_keep(study, options.save));
   if (context.json) {
     Json runs = Json::array();
     for (std::size_t i = 0; i < study.runs.size(); ++i)
@@ -83,6 +76,29 @@ int sweep(const SweepOptions& options, const Context& context) {
   return exit_code_of(result);
 }
 
+int sweep(const SweepOptions& options, const Context& context) {
+  const int jobs = options.jobs.count();
+  check_limits(options.limits);
+  options.cluster.check();
+  const study::Study study = options.input.open();
+  if (options.cluster.slurm()) {
+    run::ExecutionResult result;
+    if (const auto code =
+            sweep_by_slurm(study, options.cluster, options.limits.code, options.input.name(), context, result))
+      return *code;
+    return told(study, result, options, context);
+  }
+  if (!context.json)
+    fmt::print(stderr, "{}: {} runs{}, {} worker{}\n", study.title, grouped(std::ssize(study.runs)),
+               study.scale.empty() ? "" : " at scale " + study.scale, jobs, jobs == 1 ? "" : "s");
+  context.lab().create();
+  report::remember_study(context.lab(), study);
+  TrainLimits limits = options.limits;
+  if (!options.save.empty()) limits.keep = file_to_keep(study, options.save);
+  const run::ExecutionResult result = train_runs(study.runs, context, jobs, report::RunLabels(study.axes), limits);
+  return told(study, result, options, context);
+}
+
 }  // namespace
 
 void add_sweep(CLI::App& app, Context& context) {
@@ -95,10 +111,12 @@ void add_sweep(CLI::App& app, Context& context) {
   app.add_option("--save", options->save, "save each result (JSON lines) in this directory as its run ends")
       ->type_name("DIR");
   options->limits.code.add(app);
+  options->cluster.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return sweep(*options, context); }; });
   add_examples(app,
                "  mneme sweep demo\n  mneme sweep studies/my-study.toml --scale laptop --jobs 2\n  mneme sweep demo "
-               "'train.seed=[1, 2, 3]'");
+               "'train.seed=[1, 2, 3]'\n  mneme sweep demo --executor slurm --nodes 4 --workers-per-node 16 --time "
+               "4:00:00 --detach");
 }
 
 }  // namespace mneme::cli

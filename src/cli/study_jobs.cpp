@@ -1,0 +1,210 @@
+#include "cli/study_jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "cli/terminal/terminal.h"
+#include "core/error.h"
+#include "core/subprocess.h"
+#include "core/text.h"
+#include "report/stats/format.h"
+#include "run/stop_signals.h"
+
+namespace mneme::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+bool ended(const store::Lab& lab, const std::string& id) {
+  std::error_code ignored;
+  return fs::exists(lab.run(id).path() / "summary.json", ignored);
+}
+
+std::vector<Json> tasks_of(const cluster::Submission& submission) {
+  std::vector<Json> tasks;
+  for (int task = 1; task <= submission.settings.nodes; ++task) {
+    const Path file = submission.task_file(task);
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) continue;
+    try {
+      tasks.push_back(parse_json(read_file(file), file.string()));
+    } catch (const Error&) {
+      // It was being replaced, on a disk that shows that; the next look has it.
+    }
+  }
+  return tasks;
+}
+
+// Work that is left by the speed of those who are at it now; null where nothing runs.
+Json seconds_left(const cluster::Submission& submission, const store::Lab& lab, const std::vector<Json>& tasks) {
+  double speed = 0, work = 0;
+  std::map<std::string, double> shares;
+  for (const Json& task : tasks) {
+    if (task.value("state", "") != "running") continue;
+    for (const Json& worker : task.value("workers", Json::array())) {
+      speed += worker.value("flops_per_second", 0.0);
+      shares[worker.value("run", "")] = 1 - worker.value("step", 0.0) / std::max(1.0, worker.value("steps", 1.0));
+    }
+  }
+  if (speed <= 0) return nullptr;
+  for (const config::RunConfig& run : cluster::read_runs(submission)) {
+    if (ended(lab, run.id)) continue;
+    const auto share = shares.find(run.id);
+    work += run.training_flops() * (share == shares.end() ? 1 : share->second);
+  }
+  return work / speed;
+}
+
+std::string counted(const std::vector<cluster::SlurmJob>& jobs) {
+  std::map<std::string, int> states;
+  for (const cluster::SlurmJob& job : jobs)
+    ++states[job.state == "PENDING"   ? fmt::format("waiting ({})", job.reason)
+             : job.state == "RUNNING" ? "running"
+                                      : job.state];
+  std::vector<std::string> parts;
+  for (const auto& [state, count] : states) parts.push_back(fmt::format("{} {}", count, state));
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+}  // namespace
+
+std::vector<cluster::Submission> live_submissions(const store::Lab& lab) {
+  std::vector<cluster::Submission> live;
+  for (cluster::Submission& submission : cluster::submissions(lab)) {
+    if (submission.job.empty()) continue;
+    if (const auto jobs = cluster::slurm_jobs(submission.job); jobs && !jobs->empty())
+      live.push_back(std::move(submission));
+  }
+  return live;
+}
+
+Json jobs_json(const store::Lab& lab) {
+  Json list = Json::array();
+  for (const cluster::Submission& submission : cluster::submissions(lab)) {
+    if (submission.job.empty()) continue;
+    std::int64_t count = 0;
+    for (const std::string& id : submission.runs) count += ended(lab, id) ? 1 : 0;
+    const auto jobs = cluster::slurm_jobs(submission.job);
+    const auto missing = std::ssize(submission.runs) - count;
+    if (jobs && jobs->empty() && (missing == 0 || submission.cancelled())) continue;
+    const std::vector<Json> tasks = tasks_of(submission);
+    Json entries = Json::array();
+    if (jobs)
+      for (const cluster::SlurmJob& job : *jobs)
+        entries.push_back({{"id", job.id},
+                           {"state", job.state},
+                           {"node", job.node},
+                           {"reason", job.reason},
+                           {"elapsed", job.elapsed},
+                           {"left", job.left}});
+    list.push_back({{"job", submission.job},
+                    {"study", submission.study},
+                    {"scale", submission.scale},
+                    {"submitted", submission.submitted},
+                    {"user", submission.user},
+                    {"directory", submission.directory.string()},
+                    {"slurm_answers", jobs.has_value()},
+                    {"ended", count},
+                    {"missing", missing},
+                    {"seconds_left", jobs && !jobs->empty() ? seconds_left(submission, lab, tasks) : Json()},
+                    {"jobs", entries},
+                    {"tasks", tasks}});
+  }
+  return list;
+}
+
+void print_jobs(const Json& jobs) {
+  for (const Json& job : jobs) {
+    fmt::print(
+        "\njob {} of {}{} ({}, {}): {} ended, {} missing{}\n", job["job"].get<std::string>(),
+        harmless(job["study"].get<std::string>()),
+        job["scale"] == "" ? "" : fmt::format(" at scale {}", job["scale"].get<std::string>()),
+        job["user"].get<std::string>(), job["submitted"].get<std::string>(), job["ended"].dump(), job["missing"].dump(),
+        job["seconds_left"].is_number() ? fmt::format(", about {} left", duration(job["seconds_left"].get<double>()))
+                                        : "");
+    if (!job["slurm_answers"].get<bool>()) fmt::print("  Slurm does not answer here\n");
+    if (job["slurm_answers"].get<bool>() && job["jobs"].empty())
+      fmt::print("  nothing is in the queue any more; run the rest with `mneme sweep {} --executor slurm`\n",
+                 harmless(job["study"].get<std::string>()));
+    for (const Json& task : job["jobs"]) {
+      fmt::print("  {} {}", task["id"].get<std::string>(), task["state"].get<std::string>());
+      if (task["node"] != "")
+        fmt::print(" on {}, {} left", task["node"].get<std::string>(), task["left"].get<std::string>());
+      if (task["state"] == "PENDING") fmt::print(": {}", task["reason"].get<std::string>());
+      fmt::print("\n");
+    }
+    for (const Json& task : job["tasks"]) {
+      for (const Json& worker : task["workers"])
+        fmt::print("    {}: run {} {}, lr {}, seed {}: step {} of {}, {:.3g} tokens/s\n",
+                   task["node"].get<std::string>(), worker["run"].get<std::string>(),
+                   worker["mixer"].get<std::string>(), report::format_rate(worker["lr"].get<double>()),
+                   worker["seed"].dump(), grouped(worker["step"].get<std::int64_t>()),
+                   grouped(worker["steps"].get<std::int64_t>()), worker["tokens_per_second"].get<double>());
+      if (task["state"] != "running" && task["note"] != "")
+        fmt::print("    task {} on {} {}: {}\n", task["task"].dump(), task["node"].get<std::string>(),
+                   task["state"].get<std::string>(), harmless(task["note"].get<std::string>()));
+    }
+  }
+}
+
+bool watch_jobs(const cluster::Submission& submission, const study::Study& study, const store::Lab& lab, bool quiet) {
+  run::StopSignals signals;
+  std::string told;
+  int silence = 0;
+  for (;;) {
+    const auto jobs = cluster::slurm_jobs(submission.job);
+    std::size_t count = 0;
+    for (const config::RunConfig& run : study.runs) count += ended(lab, run.id) ? 1 : 0;
+    // A controller that is started again does not answer for a while; the jobs know nothing of that.
+    std::string line = fmt::format("{} of {} runs ended; jobs: {}", count, study.runs.size(),
+                                   jobs ? counted(*jobs) : "Slurm does not answer");
+    if (!quiet && line != told) fmt::print(stderr, "{}\n", line);
+    told = std::move(line);
+    // Twice: a task that requeues itself may be out of sight for a moment.
+    silence = jobs && jobs->empty() ? silence + 1 : 0;
+    if (silence >= 2) return true;
+    for (int tenth = 0; tenth < 20; ++tenth) {
+      if (signals.take() > 0) return false;
+      std::this_thread::sleep_for(100ms);
+    }
+  }
+}
+
+run::ExecutionResult results_in(const study::Study& study, const store::Lab& lab) {
+  run::ExecutionResult result;
+  for (const config::RunConfig& run : study.runs) {
+    const store::RunDirectory directory = lab.run(run.id);
+    run::RunResult& one = result.runs.emplace_back();
+    try {
+      one.state = directory.state();
+      one.summary = directory.summary().value_or(Json::object());
+      one.reason = one.summary.value("reason", "");
+    } catch (const Error& error) {
+      one.reason = error.what();
+    }
+  }
+  const auto missing = result.count(store::RunState::fresh) + result.count(store::RunState::interrupted) +
+                       result.count(store::RunState::running);
+  if (missing > 0)
+    result.stopped = fmt::format("the jobs have ended, and {} runs have not; their logs say why", missing);
+  return result;
+}
+
+std::vector<std::string> cancel_jobs(const store::Lab& lab, const std::string& study, const std::string& scale) {
+  std::vector<std::string> lines;
+  for (const cluster::Submission& submission : live_submissions(lab)) {
+    if (submission.study != study || (!scale.empty() && submission.scale != scale)) continue;
+    submission.mark_cancelled();
+    lines.push_back(cluster::cancel_job(submission.job)
+                        ? fmt::format("job {} cancelled", submission.job)
+                        : fmt::format("job {} of {}: Slurm refused to cancel it", submission.job, submission.user));
+  }
+  return lines;
+}
+
+}  // namespace mneme::cli

@@ -1,0 +1,34 @@
+// The Slurm jobs of a lab's studies: what they do, watching them, ending them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/slurm.h"
+#include "cluster/submission.h"
+#include "core/json.h"
+#include "run/local_executor.h"
+#include "study/study.h"
+
+namespace mneme::cli {
+
+// Submissions of which something is still in Slurm's queue. Empty where there is no Slurm.
+std::vector<cluster::Submission> live_submissions(const store::Lab& lab);
+
+// For `mneme status`: one entry per submission that is in the queue, or whose runs are missing although it is not:
+// {"job", "study", "scale", "submitted", "user", "ended", "missing", "seconds_left", "jobs": [{id, state, node, reason,
+// elapsed, left}], "tasks": [task-K.json ...]}.
+Json jobs_json(const store::Lab& lab);
+void print_jobs(const Json& jobs);
+
+// Tells on standard error how it goes, until no job is left in the queue. False if Ctrl-C came first.
+bool watch_jobs(const cluster::Submission& submission, const study::Study& study, const store::Lab& lab, bool quiet);
+
+// What the run directories say of the study.
+run::ExecutionResult results_in(const study::Study& study, const store::Lab& lab);
+
+// Ends the jobs of a study: those that wait are gone, those that run get the time to write checkpoints. Returns a line
+// for each job.
+std::vector<std::string> cancel_jobs(const store::Lab& lab, const std::string& study, const std::string& scale);
+
+}  // namespace mneme::cli

@@ -1,0 +1,160 @@
+// Sweeps by a real Slurm through what happens on clusters: dead nodes, a dead controller, a dead database, cancelling.
+// Each counts: every planned run ends exactly once, with the results of an undisturbed sweep on one machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/slurm_cluster.h"
+#include "support/slow.h"
+
+namespace mneme {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Runs of some seconds; "steps" is set by each test.
+constexpr const char* kStudy = R"(
+title = "Runs of some seconds"
+[task]
+length = 16
+pairs = 2
+vocab = 32
+[model]
+mixer = ["attention", "rnn"]
+width = 16
+layers = 1
+[train]
+batch = 8
+eval_examples = 16
+test_examples = 16
+lr = [1e-3, 3e-3]
+seed = [1, 2, 3]
+)";
+
+class SlurmTrouble : public testing::ClusterTest {
+ protected:
+  SlurmTrouble() : ClusterTest(4) { write_file_atomically(study, kStudy); }
+
+  void SetUp() override {
+    if (!(testing::slow_share() > 0)) GTEST_SKIP() << "slow: run by script/test --slow";
+    ClusterTest::SetUp();
+  }
+  std::vector<std::string> sweep(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all{"sweep", study.string(), steps, "--executor", "slurm", "--nodes", "4"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  void submit(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all = sweep(more);
+    all.push_back("--detach");
+    const ProcessResult result = mneme(all);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  // Until so many workers train somewhere.
+  bool training(std::size_t workers) const {
+    return wait_until([&] { return status().value("workers", Json::array()).size() >= workers; }, 60);
+  }
+  std::size_t ended() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(lab.runs()))
+      count += std::filesystem::exists(entry.path() / "summary.json") ? 1 : 0;
+    return count;
+  }
+  void expect_end(double seconds) const {
+    EXPECT_TRUE(wait_until([&] { return queue_empty(); }, seconds)) << slurm.command({"squeue"}).out << logs();
+  }
+  std::string node_of_a_job() const {
+    for (const char* node : {"n1", "n2", "n3", "n4"})
+      if (!slurm.job_processes(node, "mneme-worker").empty()) return node;
+    return "";
+  }
+
+  Path study = sample.directory / "study.toml";
+  std::string steps = "train.steps=6000";
+};
+
+TEST_F(SlurmTrouble, SlowANodeThatDiesCostsItsRunsOnlyTime) {
+  submit();
+  ASSERT_TRUE(training(4));
+  const std::string node = node_of_a_job();
+  const int killed = slurm.kill_node(node);
+  EXPECT_GT(killed, 1);
+  expect_end(240);
+  std::printf("%d processes of %s killed\n", killed, node.c_str());
+  expect_whole(on_this_machine({study.string(), steps}), "a dead node");
+}
+
+TEST_F(SlurmTrouble, SlowAControllerThatDiesIsNotNeededForTraining) {
+  submit();
+  ASSERT_TRUE(training(4));
+  slurm.kill_controller(std::chrono::seconds(8));
+  expect_end(240);
+  expect_whole(on_this_machine({study.string(), steps}), "a dead controller");
+}
+
+TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
+  lease = "6s";
+  submit();
+  ASSERT_TRUE(training(4));
+  const Path directory = database.directory();
+  pid_t postmaster = 0;
+  std::ifstream(directory / "data" / "postmaster.pid") >> postmaster;
+  ::kill(postmaster, SIGQUIT);
+  // Longer than three leases: what is trained stays with who trains it.
+  std::this_thread::sleep_for(std::chrono::seconds(20));
+  const std::size_t meanwhile = ended();
+  const std::string programs = run_process({"bash", "-c", "ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1"}).out;
+  std::vector<std::string> argv{split(programs, '\n').front() + "/postgres",
+                                "-D",
+                                (directory / "data").string(),
+                                "-F",
+                                "-c",
+                                "listen_addresses=",
+                                "-c",
+                                "unix_socket_directories=" + directory.string()};
+  if (::getuid() == 0)
+    argv.insert(argv.begin(), {"setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"});
+  LineProcess again({.argv = argv, .environment = {}, .own_group = true});
+  expect_end(240);
+  EXPECT_THAT(logs(), HasSubstr("nothing is leased until it is back"));
+  EXPECT_THAT(logs(), HasSubstr("is back after"));
+  EXPECT_THAT(logs(), ::testing::Not(HasSubstr("leased by another command"))) << "a lease was lost over the outage";
+  std::printf("%zu runs ended while the database was away\n", meanwhile);
+  expect_whole(on_this_machine({study.string(), steps}), "a database that was away");
+  again.signal(SIGQUIT);
+}
+
+TEST_F(SlurmTrouble, SlowCancellingJobsKeepsCheckpointsAndCancellingAStudyEndsItsRuns) {
+  submit();
+  ASSERT_TRUE(training(4));
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  const ProcessResult jobs = mneme({"cancel", "--study", study.string(), "--jobs"});
+  EXPECT_EQ(jobs.exit_code, 0) << jobs.err;
+  EXPECT_THAT(jobs.out, HasSubstr("cancelled"));
+  expect_end(60);
+  std::size_t checkpoints = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(lab.runs()))
+    checkpoints += std::filesystem::exists(entry.path() / "checkpoint.safetensors") &&
+                           !std::filesystem::exists(entry.path() / "summary.json")
+                       ? 1
+                       : 0;
+  EXPECT_GT(checkpoints, 0u) << logs();
+  std::printf("%zu runs wait with a checkpoint\n", checkpoints);
+  const ProcessResult again = mneme(sweep());
+  EXPECT_EQ(again.exit_code, 0) << again.err << logs();
+  expect_whole(on_this_machine({study.string(), steps}), "cancelled jobs, submitted again");
+
+  // A study whose runs are cancelled: they end, once, and so do the jobs.
+  steps = "train.steps=300000";
+  write_file_atomically(study, std::string(kStudy) + "steps = 300000\n");
+  submit();
+  ASSERT_TRUE(training(4));
+  EXPECT_EQ(mneme({"cancel", "--study", study.string()}).exit_code, 0);
+  expect_end(60);
+  std::size_t cancelled = 0;
+  for (const store::RunRecord& record : store::Index::open(lab).query())
+    cancelled += record.state == store::RunState::cancelled ? 1 : 0;
+  EXPECT_EQ(cancelled, 12u);
+}
+
+}  // namespace
+}  // namespace mneme
