@@ -4,15 +4,16 @@
 
 #include <algorithm>
 
-#include "tasks/mqar.h"
+#include "tasks/pairs.h"
 #include "tasks/sampling.h"
 
 namespace mneme::tasks {
 namespace {
 
-class Ar : public Task {
+class Ar : public PairTask {
  public:
-  explicit Ar(const Options& options) : pairs_(options.integer("pairs")), vocab_(options.integer("vocab")) {}
+  explicit Ar(const Options& options)
+      : PairTask(options.integer("pairs")), pairs_(options.integer("pairs")), vocab_(options.integer("vocab")) {}
 
   TaskShape shape() const override {
     return {.length = 2 * pairs_ + 1, .vocab = vocab_, .classes = vocab_, .labelled = 1};
@@ -34,16 +35,6 @@ class Ar : public Task {
     out.tokens[2 * pairs] = keys[query];
     std::fill(out.labels.begin(), out.labels.end(), kUnlabelled);
     out.labels[2 * pairs] = out.tokens[2 * query + 1];
-  }
-
-  std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    return solve_pairs(tokens, static_cast<std::size_t>(pairs_));
-  }
-  std::vector<Role> roles(const ExampleView& example) const override {
-    return pair_roles(example, static_cast<std::size_t>(pairs_));
-  }
-  std::vector<std::int32_t> sources(const ExampleView& example) const override {
-    return pair_sources(example, static_cast<std::size_t>(pairs_));
   }
 
  private:

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 
-#include "tasks/mqar.h"
+#include "tasks/pairs.h"
 #include "tasks/recall.h"
 
 namespace mneme::tasks {
 namespace {
 
-class ForgettingMqar : public Task {
+class ForgettingMqar : public PairTask {
  public:
   explicit ForgettingMqar(const Options& options)
-      : length_(options.integer("length")),
+      : PairTask(options.integer("pairs") + options.integer("updates")),
+        length_(options.integer("length")),
         pairs_(options.integer("pairs")),
         updates_(options.integer("updates")),
         vocab_(options.integer("vocab")),
@@ -58,17 +59,7 @@ class ForgettingMqar : public Task {
     }
   }
 
-  std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    return solve_pairs(tokens, stated());
-  }
-  std::vector<Role> roles(const ExampleView& example) const override { return pair_roles(example, stated()); }
-  std::vector<std::int32_t> sources(const ExampleView& example) const override {
-    return pair_sources(example, stated());
-  }
-
  private:
-  std::size_t stated() const { return static_cast<std::size_t>(pairs_ + updates_); }
-
   // Uniform over the values other than `old`: an update always changes something.
   std::int32_t another_value(Random& random, std::int32_t old) const {
     const std::int64_t first = vocab_ / 2;

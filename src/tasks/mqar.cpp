@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "tasks/pairs.h"
 #include "tasks/recall.h"
 
 namespace mneme::tasks {
 namespace {
 
-class Mqar : public Task {
+class Mqar : public PairTask {
  public:
   explicit Mqar(const Options& options)
-      : length_(options.integer("length")),
+      : PairTask(options.integer("pairs")),
+        length_(options.integer("length")),
         pairs_(options.integer("pairs")),
         vocab_(options.integer("vocab")),
         shared_(options.text("vocabulary") == "shared"),
@@ -55,16 +56,6 @@ class Mqar : public Task {
     }
   }
 
-  std::vector<std::int32_t> solve(std::span<const std::int32_t> tokens) const override {
-    return solve_pairs(tokens, static_cast<std::size_t>(pairs_));
-  }
-  std::vector<Role> roles(const ExampleView& example) const override {
-    return pair_roles(example, static_cast<std::size_t>(pairs_));
-  }
-  std::vector<std::int32_t> sources(const ExampleView& example) const override {
-    return pair_sources(example, static_cast<std::size_t>(pairs_));
-  }
-
  private:
   std::int64_t length_, pairs_, vocab_;
   bool shared_;
@@ -87,35 +78,6 @@ void lengthen_for_pairs(Options& options) {
 }
 
 }  // namespace
-
-std::vector<std::int32_t> pair_sources(const ExampleView& example, std::size_t pairs) {
-  std::unordered_map<std::int32_t, std::int32_t> latest;
-  for (std::size_t i = 0; i < pairs; ++i) latest[example.tokens[2 * i]] = static_cast<std::int32_t>(2 * i);
-  std::vector<std::int32_t> sources(example.tokens.size(), -1);
-  for (std::size_t t = 2 * pairs; t < sources.size(); ++t)
-    if (example.labels[t] != kUnlabelled) sources[t] = latest.at(example.tokens[t]);
-  return sources;
-}
-
-std::vector<std::int32_t> solve_pairs(std::span<const std::int32_t> tokens, std::size_t pairs) {
-  std::unordered_map<std::int32_t, std::int32_t> latest;
-  for (std::size_t i = 0; i < pairs; ++i) latest[tokens[2 * i]] = tokens[2 * i + 1];
-  std::vector<std::int32_t> labels(tokens.size(), kUnlabelled);
-  for (std::size_t t = 2 * pairs; t < labels.size(); t += 2)
-    if (const auto found = latest.find(tokens[t]); found != latest.end()) labels[t] = found->second;
-  return labels;
-}
-
-std::vector<Role> pair_roles(const ExampleView& example, std::size_t pairs) {
-  std::vector<Role> roles(example.tokens.size(), Role::filler);
-  for (std::size_t t = 0; t < roles.size(); ++t) {
-    if (t < 2 * pairs)
-      roles[t] = t % 2 == 0 ? Role::key : Role::value;
-    else if (example.labels[t] != kUnlabelled)
-      roles[t] = Role::query;
-  }
-  return roles;
-}
 
 TaskEntry mqar_entry() {
   return {

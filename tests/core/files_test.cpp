@@ -71,15 +71,10 @@ bool attempt(const Writer& writer, std::optional<std::string> before, Fault faul
 
 Findings examine(const Writer& writer) {
   Findings findings;
-  for (const auto& before : {std::optional<std::string>(), std::optional<std::string>(kOld)}) {
-    const auto every_call = [&](Fault fault, Survives survives) {
-      for (int call = 0; attempt(writer, before, fault, call, survives, findings); ++call) {
-      }
-    };
-    for (const Fault fault : {Fault::io_error, Fault::no_space, Fault::short_write}) every_call(fault, Survives::all);
-    for (const Survives survives : {Survives::durable_only, Survives::names_too, Survives::all})
-      every_call(Fault::power_loss, survives);
-  }
+  for (const auto& before : {std::optional<std::string>(), std::optional<std::string>(kOld)})
+    testing::at_every_fault([&](Fault fault, int call, Survives survives) {
+      return attempt(writer, before, fault, call, survives, findings);
+    });
   return findings;
 }
 

@@ -170,4 +170,17 @@ class FaultyFileSystem : public FileSystem {
   std::vector<Path> new_directories_;
 };
 
+// Every fault at every call, and after a power loss every state of the disk: attempt(fault, call, survives) returns
+// whether the call was reached.
+template <class Attempt>
+void at_every_fault(Attempt attempt) {
+  const auto every_call = [&](Fault fault, Survives survives) {
+    for (int call = 0; attempt(fault, call, survives); ++call) {
+    }
+  };
+  for (const Fault fault : {Fault::io_error, Fault::no_space, Fault::short_write}) every_call(fault, Survives::all);
+  for (const Survives survives : {Survives::durable_only, Survives::names_too, Survives::all})
+    every_call(Fault::power_loss, survives);
+}
+
 }  // namespace mneme::testing

@@ -179,13 +179,9 @@ Findings examine(const Saver& saver) {
   const config::RunConfig run = tiny();
   const auto older = trained(run, 2), old = trained(run, 3), now = trained(run, 4);
   Findings findings;
-  const auto every_call = [&](Fault fault, Survives survives) {
-    for (int call = 0; attempt(run, *old, *older, *now, saver, fault, call, survives, findings); ++call) {
-    }
-  };
-  for (const Fault fault : {Fault::io_error, Fault::no_space, Fault::short_write}) every_call(fault, Survives::all);
-  for (const Survives survives : {Survives::durable_only, Survives::names_too, Survives::all})
-    every_call(Fault::power_loss, survives);
+  testing::at_every_fault([&](Fault fault, int call, Survives survives) {
+    return attempt(run, *old, *older, *now, saver, fault, call, survives, findings);
+  });
   return findings;
 }
 

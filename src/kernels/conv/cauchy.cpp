@@ -12,42 +12,34 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/conv/complex_doubles-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Doubles = hn::ScalableTag<double>;
-using Vector = hn::Vec<Doubles>;
-
-struct ComplexVector {
-  Vector re, im;
-};
-
-HWY_INLINE ComplexVector times(const ComplexVector& a, const ComplexVector& b) {
-  return {hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)), hn::MulAdd(a.re, b.im, hn::Mul(a.im, b.re))};
-}
 
 // sum + a * b
-HWY_INLINE ComplexVector add_product(const ComplexVector& sum, const ComplexVector& a, const ComplexVector& b) {
+HWY_INLINE ComplexDoubles add_product(const ComplexDoubles& sum, const ComplexDoubles& a, const ComplexDoubles& b) {
   return {hn::NegMulAdd(a.im, b.im, hn::MulAdd(a.re, b.re, sum.re)),
           hn::MulAdd(a.im, b.re, hn::MulAdd(a.re, b.im, sum.im))};
 }
 
 // sum + conj(a) * b
-HWY_INLINE ComplexVector add_conjugate_product(const ComplexVector& sum, const ComplexVector& a,
-                                               const ComplexVector& b) {
+HWY_INLINE ComplexDoubles add_conjugate_product(const ComplexDoubles& sum, const ComplexDoubles& a,
+                                                const ComplexDoubles& b) {
   return {hn::MulAdd(a.im, b.im, hn::MulAdd(a.re, b.re, sum.re)),
           hn::NegMulAdd(a.im, b.re, hn::MulAdd(a.re, b.im, sum.im))};
 }
 
-HWY_INLINE ComplexVector reciprocal(const ComplexVector& a) {
+HWY_INLINE ComplexDoubles reciprocal(const ComplexDoubles& a) {
   const Doubles d;
   const auto scale = hn::Div(hn::Set(d, 1.0), hn::MulAdd(a.im, a.im, hn::Mul(a.re, a.re)));
   return {hn::Mul(a.re, scale), hn::Neg(hn::Mul(a.im, scale))};
 }
 
-HWY_INLINE ComplexVector spread(double re, double im) { return {hn::Set(Doubles(), re), hn::Set(Doubles(), im)}; }
+HWY_INLINE ComplexDoubles spread(double re, double im) { return {hn::Set(Doubles(), re), hn::Set(Doubles(), im)}; }
 
 // Complex numbers along the frequencies, rounded up to whole vectors and zero there.
 class Row {
@@ -56,8 +48,8 @@ class Row {
   double* re() const { return memory_; }
   double* im() const { return memory_ + size_; }
   std::size_t size() const { return size_; }
-  ComplexVector at(std::size_t f) const { return {hn::Load(Doubles(), re() + f), hn::Load(Doubles(), im() + f)}; }
-  void put(std::size_t f, const ComplexVector& value) const {
+  ComplexDoubles at(std::size_t f) const { return {hn::Load(Doubles(), re() + f), hn::Load(Doubles(), im() + f)}; }
+  void put(std::size_t f, const ComplexDoubles& value) const {
     hn::Store(value.re, Doubles(), re() + f);
     hn::Store(value.im, Doubles(), im() + f);
   }
@@ -81,8 +73,8 @@ struct Nodes {
     }
   }
   // 1 / (x - a e)
-  HWY_INLINE ComplexVector resolvent(std::size_t f, const ComplexVector& a) const {
-    const ComplexVector product = times(a, e.at(f)), node = x.at(f);
+  HWY_INLINE ComplexDoubles resolvent(std::size_t f, const ComplexDoubles& a) const {
+    const ComplexDoubles product = times(a, e.at(f)), node = x.at(f);
     return reciprocal({hn::Sub(node.re, product.re), hn::Sub(node.im, product.im)});
   }
 
@@ -103,7 +95,7 @@ void cauchy_simd(const CauchyArguments& arguments) {
       }
       const std::size_t count = std::min(lanes, F - f);
       for (std::size_t v = 0; v < V; ++v) {
-        ComplexVector total = spread(0, 0);
+        ComplexDoubles total = spread(0, 0);
         for (std::size_t n = 0; n < N; ++n) {
           const double re = arguments.u.re[(v * H + h) * N + n], im = arguments.u.im[(v * H + h) * N + n];
           total = add_product(total, spread(re, im), direct.at(n * lanes));
@@ -116,7 +108,7 @@ void cauchy_simd(const CauchyArguments& arguments) {
     }
 }
 
-HWY_INLINE void store_sum(const ComplexVector& direct, const ComplexVector& mirrored, const ComplexArray<double>& out,
+HWY_INLINE void store_sum(const ComplexDoubles& direct, const ComplexDoubles& mirrored, const ComplexArray<double>& out,
                           std::size_t i) {
   const Doubles d;
   out.re[i] = hn::GetLane(hn::SumOfLanes(d, hn::Add(direct.re, mirrored.re)));
@@ -136,26 +128,26 @@ void cauchy_backward_simd(const CauchyBackwardArguments& arguments) {
     }
     for (std::size_t n = 0; n < N; ++n) {
       const double re = arguments.a.re[h * N + n], im = arguments.a.im[h * N + n];
-      ComplexVector da1 = spread(0, 0), da2 = da1;
+      ComplexDoubles da1 = spread(0, 0), da2 = da1;
       for (std::size_t f = 0; f < F; f += lanes) {
-        const ComplexVector r1 = nodes.resolvent(f, spread(re, im)), r2 = nodes.resolvent(f, spread(re, -im));
+        const ComplexDoubles r1 = nodes.resolvent(f, spread(re, im)), r2 = nodes.resolvent(f, spread(re, -im));
         direct.put(f, r1);
         mirrored.put(f, r2);
         // conj(u) ds and u ds, summed over the vectors, share the rest of the derivative.
-        ComplexVector with1 = spread(0, 0), with2 = with1;
+        ComplexDoubles with1 = spread(0, 0), with2 = with1;
         for (std::size_t v = 0; v < V; ++v) {
           const std::size_t i = (v * H + h) * N + n;
-          const ComplexVector u = spread(arguments.u.re[i], arguments.u.im[i]), g = ds.at(v * padded + f);
+          const ComplexDoubles u = spread(arguments.u.re[i], arguments.u.im[i]), g = ds.at(v * padded + f);
           with1 = add_conjugate_product(with1, u, g);
           with2 = add_product(with2, u, g);
         }
-        const ComplexVector e = nodes.e.at(f);
+        const ComplexDoubles e = nodes.e.at(f);
         da1 = add_conjugate_product(da1, times(e, times(r1, r1)), with1);
         da2 = add_conjugate_product(da2, times(e, times(r2, r2)), with2);
       }
       store_sum(da1, da2, arguments.da, h * N + n);
       for (std::size_t v = 0; v < V; ++v) {
-        ComplexVector du1 = spread(0, 0), du2 = du1;
+        ComplexDoubles du1 = spread(0, 0), du2 = du1;
         for (std::size_t f = 0; f < F; f += lanes) {
           du1 = add_conjugate_product(du1, direct.at(f), ds.at(v * padded + f));
           du2 = add_conjugate_product(du2, mirrored.at(f), ds.at(v * padded + f));

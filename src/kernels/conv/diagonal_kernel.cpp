@@ -10,29 +10,21 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/conv/complex_doubles-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Doubles = hn::ScalableTag<double>;
-using Vector = hn::Vec<Doubles>;
 
 // Modes that run side by side, so that the processor need not wait for one product to start the next.
 constexpr std::size_t kModes = 4;
 
-struct ComplexVector {
-  Vector re, im;
-};
-
-HWY_INLINE ComplexVector product(const ComplexVector& a, const ComplexVector& b) {
-  return {hn::NegMulAdd(a.im, b.im, hn::Mul(a.re, b.re)), hn::MulAdd(a.re, b.im, hn::Mul(a.im, b.re))};
-}
-
 // `count` channels of row k of [N, H]; zeros beyond them and for rows that do not exist.
 template <class Number>
-HWY_INLINE ComplexVector load(const ComplexArray<Number>& array, const DiagonalKernelSizes& sizes, std::size_t k,
-                              std::size_t h, std::size_t count) {
+HWY_INLINE ComplexDoubles load(const ComplexArray<Number>& array, const DiagonalKernelSizes& sizes, std::size_t k,
+                               std::size_t h, std::size_t count) {
   const Doubles d;
   HWY_ALIGN double re[hn::MaxLanes(Doubles())] = {}, im[hn::MaxLanes(Doubles())] = {};
   if (k < sizes.modes) {
@@ -42,7 +34,7 @@ HWY_INLINE ComplexVector load(const ComplexArray<Number>& array, const DiagonalK
   return {hn::Load(d, re), hn::Load(d, im)};
 }
 
-HWY_INLINE void store(const ComplexVector& value, const ComplexArray<double>& array, const DiagonalKernelSizes& sizes,
+HWY_INLINE void store(const ComplexDoubles& value, const ComplexArray<double>& array, const DiagonalKernelSizes& sizes,
                       std::size_t k, std::size_t h, std::size_t count) {
   if (k >= sizes.modes) return;
   const Doubles d;
@@ -62,7 +54,7 @@ void diagonal_kernel_simd(const DiagonalKernelArguments& a) {
     const std::size_t count = std::min(lanes, H - h);
     std::fill_n(sums.data(), L * lanes, 0.0);
     for (std::size_t k = 0; k < N; k += kModes) {
-      ComplexVector term[kModes], pole[kModes];
+      ComplexDoubles term[kModes], pole[kModes];
       for (std::size_t m = 0; m < kModes; ++m) {
         term[m] = load(a.w, a.sizes, k + m, h, count);
         pole[m] = load(a.pole, a.sizes, k + m, h, count);
@@ -71,7 +63,7 @@ void diagonal_kernel_simd(const DiagonalKernelArguments& a) {
         auto sum = hn::Load(d, sums + j * lanes);
         for (std::size_t m = 0; m < kModes; ++m) {
           sum = hn::Add(sum, term[m].re);
-          term[m] = product(term[m], pole[m]);
+          term[m] = times(term[m], pole[m]);
         }
         hn::Store(sum, d, sums + j * lanes);
       }
@@ -92,7 +84,7 @@ void diagonal_kernel_backward_simd(const DiagonalKernelBackwardArguments& a) {
       for (std::size_t i = 0; i < count; ++i) gradients[j * lanes + i] = 2.0 * a.dk[j * H + h + i];
     for (std::size_t k = 0; k < N; k += kModes) {
       // Horner's scheme for the polynomial and its derivative: one product each, no power is formed.
-      ComplexVector pole[kModes], value[kModes], slope[kModes];
+      ComplexDoubles pole[kModes], value[kModes], slope[kModes];
       for (std::size_t m = 0; m < kModes; ++m) {
         pole[m] = load(a.pole, a.sizes, k + m, h, count);
         value[m] = slope[m] = {hn::Zero(d), hn::Zero(d)};
@@ -100,15 +92,15 @@ void diagonal_kernel_backward_simd(const DiagonalKernelBackwardArguments& a) {
       for (std::size_t j = L; j-- > 0;) {
         const auto g = hn::Load(d, gradients + j * lanes);
         for (std::size_t m = 0; m < kModes; ++m) {
-          slope[m] = product(slope[m], pole[m]);
+          slope[m] = times(slope[m], pole[m]);
           slope[m].re = hn::Add(slope[m].re, value[m].re);
           slope[m].im = hn::Add(slope[m].im, value[m].im);
-          value[m] = product(value[m], pole[m]);
+          value[m] = times(value[m], pole[m]);
           value[m].re = hn::Add(value[m].re, g);
         }
       }
       for (std::size_t m = 0; m < kModes; ++m) {
-        slope[m] = product(slope[m], load(a.w, a.sizes, k + m, h, count));
+        slope[m] = times(slope[m], load(a.w, a.sizes, k + m, h, count));
         store({value[m].re, hn::Neg(value[m].im)}, a.dw, a.sizes, k + m, h, count);
         store({slope[m].re, hn::Neg(slope[m].im)}, a.dpole, a.sizes, k + m, h, count);
       }
