@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "catalog/entries.h"
+#include "catalog/python_mixer.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -62,6 +63,7 @@ const std::vector<MixerEntry>& state_mixer_catalog() {
 }
 
 const MixerEntry& find_mixer(std::string_view name, std::string_view origin) {
+  if (is_python_name(name)) return find_python_mixer(name, nullptr, origin);
   return find(mixer_catalog(), "mixer", name, origin);
 }
 

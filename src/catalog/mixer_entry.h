@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ struct MixerContext {
   std::int64_t earlier = 0;  // layers below this one with the same mixer
 };
 
+struct PythonClass;
+
 struct MixerEntry {
   std::string name;
   std::string family;
@@ -30,26 +34,31 @@ struct MixerEntry {
   Schema options;
 
   // Trainable numbers.
-  std::int64_t (*parameters)(const MixerContext&, const Options&);
+  std::function<std::int64_t(const MixerContext&, const Options&)> parameters;
   // Floats per sequence that must be kept to continue after `length` tokens.
-  std::int64_t (*state)(const MixerContext&, const Options&);
+  std::function<std::int64_t(const MixerContext&, const Options&)> state;
   // Useful floating-point operations of one forward pass over one sequence of `length` tokens.
-  double (*flops)(const MixerContext&, const Options&);
+  std::function<double(const MixerContext&, const Options&)> flops;
   // False if permuting earlier tokens cannot change the output: such a mixer needs positions.
-  bool (*knows_order)(const Options&) = [](const Options&) { return true; };
+  std::function<bool(const Options&)> knows_order = [](const Options&) { return true; };
   // False only for options that look ahead.
-  bool (*causal)(const Options&) = [](const Options&) { return true; };
+  std::function<bool(const Options&)> causal = [](const Options&) { return true; };
   // Rejects options that do not fit each other or the context.
-  void (*validate)(const MixerContext&, const Options&) = [](const MixerContext&, const Options&) {};
+  std::function<void(const MixerContext&, const Options&)> validate = [](const MixerContext&, const Options&) {};
   // The part of flops that is saved for each position without a label; nullptr: none.
-  double (*output_flops)(const MixerContext&, const Options&) = nullptr;
+  std::function<double(const MixerContext&, const Options&)> output_flops = nullptr;
+  // The class behind a mixer of a user's Python file; null for the mixers of the catalog.
+  std::shared_ptr<const PythonClass> python = nullptr;
+
+  // The table of its options in [model]: its name; of a Python mixer the name of the class.
+  const std::string& table() const;
 };
 
 // Mixers along the sequence, and mixers along the channels ("state mixers": mlp, glu, identity).
 const std::vector<MixerEntry>& mixer_catalog();
 const std::vector<MixerEntry>& state_mixer_catalog();
 
-// Throw Error(usage) with the nearest known name.
+// Throw Error(usage) with the nearest known name. `FILE.py:Class` is found too (catalog/python_mixer.h).
 const MixerEntry& find_mixer(std::string_view name, std::string_view origin = "model.mixer");
 const MixerEntry& find_state_mixer(std::string_view name, std::string_view origin = "model.state_mixer");
 

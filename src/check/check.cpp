@@ -7,6 +7,7 @@ const std::vector<Check>& mixer_checks() {
       {"shape", "keeps batch and length, also at L = 1, odd L and L shorter than any convolution", check_shape},
       {"causality", "no token changes any bit of earlier outputs, unless the options look ahead", check_causality},
       {"order", "the order of earlier tokens matters if the catalog says so", check_order},
+      {"repeat", "the same input gives the same output, whatever the module saw in between", check_repeat},
       {"gradient", "gradients of the composed path match finite differences in double precision", check_gradient},
       {"kernels", "kernels and composed operations agree in outputs and every gradient", check_kernels},
       {"step", "stepping token by token gives the same outputs as the whole sequence", check_step},

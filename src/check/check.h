@@ -27,7 +27,7 @@ struct Check {
   Finding (*examine)(const Subject&);
 };
 
-// shape, causality, order, gradient, kernels, step, state, parameters, file, memory: each repeats to the bit.
+// shape, causality, order, repeat, gradient, kernels, step, state, parameters, file, memory: each repeats to the bit.
 const std::vector<Check>& mixer_checks();
 
 // Time of forward and backward against length. Depends on the machine and its load, so it is a measurement
@@ -37,9 +37,13 @@ const Check& cost_check();
 // Runs a check; whatever it throws is a failure with that message.
 Finding run_check(const Check& check, const Subject& subject);
 
+// True if permuting earlier tokens changes the last output: for a mixer that does not say.
+bool sees_order(const Subject& subject);
+
 Finding check_shape(const Subject& subject);
 Finding check_causality(const Subject& subject);
 Finding check_order(const Subject& subject);
+Finding check_repeat(const Subject& subject);
 Finding check_gradient(const Subject& subject);
 Finding check_kernels(const Subject& subject);
 Finding check_step(const Subject& subject);

@@ -54,16 +54,28 @@ Finding check_causality(const Subject& subject) {
       fmt::format("looks ahead as declared: {} of {} tokens change earlier outputs", seen_from_before, L));
 }
 
-Finding check_order(const Subject& subject) {
+namespace {
+
+// An order-blind mixer differs by rounding, one that knows order by far more; between the two lies nothing.
+constexpr double kRounding = 1e-5, kEffect = 1e-4;
+
+// How much the last output changes, of its largest value, if the tokens before it are permuted.
+double effect_of_order(const Subject& subject) {
   constexpr std::int64_t L = 6;
-  // An order-blind mixer differs by rounding, one that knows order by far more; between the two lies nothing.
-  constexpr double kRounding = 1e-5, kEffect = 1e-4;
   const torch::NoGradGuard guard;
   const mixers::MixerPointer mixer = subject.make(L);
   const torch::Tensor x = sample({1, L, subject.width}, 13);
   const torch::Tensor swapped = x.index_select(1, torch::tensor({2, 0, 1, 4, 3, 5}));
   const torch::Tensor y = evaluate(*mixer, x).select(1, L - 1);
-  const double change = largest(y - evaluate(*mixer, swapped).select(1, L - 1)) / largest(y);
+  return largest(y - evaluate(*mixer, swapped).select(1, L - 1)) / largest(y);
+}
+
+}  // namespace
+
+bool sees_order(const Subject& subject) { return effect_of_order(subject) > kRounding; }
+
+Finding check_order(const Subject& subject) {
+  const double change = effect_of_order(subject);
   const bool knows = subject.entry->knows_order(subject.options);
   return Finding::passed_if(knows ? change > kEffect : change < kRounding,
                             fmt::format("{}: permuting earlier tokens changes the last output by {:.1e}",

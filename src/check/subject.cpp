@@ -5,6 +5,7 @@
 
 #include "core/config.h"
 #include "core/random.h"
+#include "mixers/python_bridge.h"
 
 namespace mneme::check {
 
@@ -28,6 +29,8 @@ Subject Subject::of_list(const std::string& name, const Json& options, std::int6
     return catalog::find_mixer(name, "mixer");
   };
   const catalog::MixerEntry& entry = find();
+  // That Python cannot be loaded is no finding about the mixer.
+  if (entry.python) mixers::python_bridge();
   const ConfigValue table = config_from_json(options, "options of the check");
   const auto build = [&entry](const catalog::MixerContext& context, const Options& resolved) {
     return mixers::build_mixer(entry, context, resolved);

@@ -8,12 +8,14 @@
 #include <new>
 #include <system_error>
 
+#include "catalog/python_mixer.h"
 #include "cli/command.h"
 #include "cli/terminal/terminal.h"
 #include "core/code_identity.h"
 #include "core/error.h"
 #include "core/out_of_memory.h"
 #include "core/text.h"
+#include "run/python_mixers.h"
 
 namespace mneme::cli {
 namespace {
@@ -121,6 +123,7 @@ int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
+  catalog::use_python_mixers(std::make_shared<run::AskedMixers>());
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // `mneme help sweep` is `mneme sweep --help`.
   if (!arguments.empty() && arguments.front() == "help") {

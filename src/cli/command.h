@@ -59,6 +59,7 @@ std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std
 
 void add_bench(CLI::App& app, Context& context);
 void add_cancel(CLI::App& app, Context& context);
+void add_card(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);

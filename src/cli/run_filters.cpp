@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "catalog/python_class.h"
 #include "config/run_config.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -51,10 +52,17 @@ std::vector<Field> fields_in(std::string_view section) {
   return fields;
 }
 
+// Options of a Python mixer, whose classes no list knows; the catalog's names have small letters only.
+bool is_of_python(const std::string& section) {
+  return section.starts_with("model.") &&
+         std::any_of(section.begin(), section.end(), [](char letter) { return letter >= 'A' && letter <= 'Z'; });
+}
+
 // The options that the path names: "task.length" has one for each task with a length.
 std::vector<Field> fields_at(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   const std::string section = path.substr(0, dot), name = path.substr(dot + 1);
+  if (is_of_python(section)) return {};
   if (section.starts_with("model.")) {
     std::vector<std::string> names;
     for (const catalog::MixerEntry& entry : tables()) names.push_back(entry.name);
@@ -110,7 +118,8 @@ store::RunFilter parse_filter(std::string_view text) {
   for (const std::string& word : words) {
     if (task) require_known("task", word, task_names());
     if (mixer)
-      for (const std::string& part : split(word, '+')) require_known("mixer", part, mixer_names());
+      for (const std::string& part : split(word, '+'))
+        if (!catalog::is_python_name(part)) require_known("mixer", part, mixer_names());
     if (!task && !mixer && !fields.empty()) check_word(filter.key.name, fields, word);
   }
   return filter;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "catalog/python_mixer.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -33,7 +34,9 @@ void replace_auto(Options& options, const char* name, const char* value) {
   if (options.text(name) == "auto") options.set(name, value);
 }
 
+// Of the catalog's mixers: an argument of a Python mixer means what its author says, whatever it is called.
 bool has_field(const catalog::MixerEntry& entry, std::string_view name) {
+  if (entry.python) return false;
   return std::any_of(entry.options.begin(), entry.options.end(),
                      [&](const Field& field) { return field.name == name; });
 }
@@ -42,17 +45,42 @@ std::vector<std::string> option_tables() {
   std::vector<std::string> names;
   for (const auto& entry : catalog::mixer_catalog()) names.push_back(entry.name);
   for (const auto& entry : catalog::state_mixer_catalog()) names.push_back(entry.name);
+  for (const auto* entry : catalog::python_mixers()) names.push_back(entry->table());
   return names;
 }
 
 MixerConfig mixer_config(const catalog::MixerEntry& entry, const ConfigValue& model) {
-  return {&entry, resolve(entry.options, model.find(entry.name), "model." + entry.name)};
+  return {&entry, resolve(entry.options, model.find(entry.table()), "model." + entry.table())};
 }
 
-void choose_mixers(RunConfig& run, const ConfigValue& table) {
+// Those along the sequence. Python mixers are found first: their classes name tables that [model] may then have.
+std::vector<const catalog::MixerEntry*> find_mixers(const ConfigValue& table) {
   const ConfigValue* given = table.find("mixer");
-  for (const auto& name : split(run.model.text("mixer"), '+'))
-    run.mixers.push_back(mixer_config(catalog::find_mixer(name, given ? given->origin : "model.mixer"), table));
+  const auto* text = given ? std::get_if<std::string>(&given->value) : nullptr;
+  if (!text) return {};  // the schema's default, or a mistake that it reports
+  std::vector<const catalog::MixerEntry*> entries;
+  for (const auto& name : split(*text, '+')) {
+    entries.push_back(catalog::is_python_name(name) ? &catalog::find_python_mixer(name, &table, given->origin)
+                                                    : &catalog::find_mixer(name, given->origin));
+    for (const auto* earlier : entries)
+      if (earlier != entries.back() && earlier->table() == entries.back()->table())
+        throw Error(ErrorKind::usage, given->origin,
+                    fmt::format("{} and {} in one model, expected classes of different names: [model.{}] would be the "
+                                "options of both",
+                                earlier->name, entries.back()->name, earlier->table()));
+  }
+  return entries;
+}
+
+void choose_mixers(RunConfig& run, const ConfigValue& table, const std::vector<const catalog::MixerEntry*>& entries) {
+  std::vector<std::string> names;
+  for (const auto* entry : entries) {
+    run.mixers.push_back(mixer_config(*entry, table));
+    names.push_back(entry->name);
+  }
+  if (entries.empty()) run.mixers.push_back(mixer_config(catalog::find_mixer(run.model.text("mixer")), table));
+  // A Python mixer without the folder of its file.
+  if (!names.empty()) run.model.set("mixer", join(names, "+"));
   if (const std::string name = run.model.text("state_mixer"); name != "none")
     run.state_mixer = mixer_config(catalog::find_state_mixer(name), table);
   else if (run.model.text("block") == "parallel")
@@ -62,6 +90,12 @@ void choose_mixers(RunConfig& run, const ConfigValue& table) {
   for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
     for (const auto& entry : *catalog)
       if (table.find(entry.name)) mixer_config(entry, table);
+  const auto is_used = [&](const catalog::MixerEntry& other) {
+    return std::any_of(run.mixers.begin(), run.mixers.end(),
+                       [&](const MixerConfig& mixer) { return mixer.entry->table() == other.table(); });
+  };
+  for (const auto* entry : catalog::python_mixers())
+    if (!is_used(*entry) && table.find(entry->table())) mixer_config(*entry, table);
 }
 
 // The channels before the first layer, E, and after it, D.
@@ -112,7 +146,7 @@ void choose_positions(RunConfig& run, const ConfigValue& table) {
       model.reject("positions", "another value: rope rotates pairs of channels, and there is only one channel");
     for (MixerConfig& mixer : run.mixers) {
       if (!has_field(*mixer.entry, "rope")) continue;
-      const ConfigValue* given = table.find(mixer.entry->name);
+      const ConfigValue* given = table.find(mixer.entry->table());
       if (given && given->find("rope") && !mixer.options.flag("rope"))
         mixer.options.reject("rope", "true with model.positions = \"rope\"");
       mixer.options.set("rope", true);
@@ -140,12 +174,13 @@ void choose_head(RunConfig& run, const ConfigValue& table) {
 }  // namespace
 
 void resolve_model(RunConfig& run, const ConfigValue& table) {
+  const auto entries = find_mixers(table);
   run.model = resolve(model_schema(), &table, "model", option_tables());
   const BlockDefaults block = defaults_of(run.model.text("block"));
   replace_auto(run.model, "state_mixer", block.state_mixer);
   replace_auto(run.model, "final_norm", block.final_norm);
   replace_auto(run.model, "init", block.init);
-  choose_mixers(run, table);
+  choose_mixers(run, table, entries);
   choose_widths(run);
   choose_positions(run, table);
   choose_head(run, table);

@@ -122,7 +122,7 @@ Json complete_json(const RunConfig& run) {
   Json& task = complete["task"] = run.task.values();
   task["name"] = run.task_entry->name;
   Json& model = complete["model"] = run.model.values();
-  for (const MixerConfig& mixer : run.mixers) model[mixer.entry->name] = mixer.options.values();
+  for (const MixerConfig& mixer : run.mixers) model[mixer.entry->table()] = mixer.options.values();
   if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
   Json& train = complete["train"] = run.train.values();
   // Younger than the first runs, whose ids must stay: not there where it is the default.

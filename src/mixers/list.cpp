@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "mixers/python_mixer.h"
 
 namespace mneme::mixers {
 namespace {
@@ -51,6 +52,11 @@ constexpr Builder kBuilders[] = {
 MixerPointer build_mixer(const catalog::MixerEntry& entry, const catalog::MixerContext& context,
                          const Options& options) {
   entry.validate(context, options);
+  if (entry.python) {
+    MixerPointer mixer = build_python_mixer(entry, context, options);
+    mixer->name_in_catalog = entry.name;
+    return mixer;
+  }
   for (const Builder& builder : kBuilders) {
     if (entry.name != builder.name) continue;
     MixerPointer mixer = builder.build(context, options);

@@ -30,18 +30,38 @@ const Scheme& scheme_of(const std::string& name) {
 // The bound of torch's default for a matrix [out, in].
 double torch_bound(const torch::Tensor& weight) { return 1.0 / std::sqrt(static_cast<double>(weight.size(1))); }
 
-void initialise_linear(torch::nn::LinearImpl& linear, const Scheme& scheme, const std::string& prefix,
-                       const nn::Draw& draw) {
+void initialise_linear(const nn::NamedLinear& linear, const Scheme& scheme, const nn::Draw& draw) {
   const double bound = torch_bound(linear.weight);
   if (scheme.normal_weights)
-    draw.normal(linear.weight, prefix + "weight", kDeviation);
+    draw.normal(linear.weight, linear.prefix + "weight", kDeviation);
   else
-    draw.uniform(linear.weight, prefix + "weight", bound);
+    draw.uniform(linear.weight, linear.prefix + "weight", bound);
   if (!linear.bias.defined()) return;
   if (scheme.zero_biases)
     draw.constant(linear.bias, 0.0);
   else
-    draw.uniform(linear.bias, prefix + "bias", bound);
+    draw.uniform(linear.bias, linear.prefix + "bias", bound);
+}
+
+// Linear layers inside a module of another language, if it leaves them to the model.
+void initialise_foreign_linears(torch::nn::Module& model, const Scheme& scheme, const nn::Draw& draw) {
+  for (const auto& item : model.named_modules("", false)) {
+    const auto* foreign = dynamic_cast<const nn::ModuleInitialised*>(item.value().get());
+    if (!foreign || !foreign->is_initialised_by_model()) continue;
+    for (nn::NamedLinear linear : foreign->linears()) {
+      linear.prefix = item.key() + "." + linear.prefix;
+      initialise_linear(linear, scheme, draw);
+    }
+  }
+}
+
+// True of parameters that a module has drawn with its own generator, and that no scheme may touch.
+bool is_drawn_by_its_module(const torch::nn::Module& model, const std::string& parameter) {
+  for (const auto& item : model.named_modules("", false)) {
+    const auto* own = dynamic_cast<const nn::ModuleInitialised*>(item.value().get());
+    if (own && !own->is_initialised_by_model() && parameter.starts_with(item.key() + ".")) return true;
+  }
+  return false;
 }
 
 // Smaller, so that the residual stream does not grow with the number of layers.
@@ -50,6 +70,7 @@ void initialise_outputs(torch::nn::Module& model, const InitialisationRule& rule
   for (const auto& item : model.named_parameters()) {
     const std::string& name = item.key();
     if (name.find("out_proj.weight") == name.npos && name.find("fc2.weight") == name.npos) continue;
+    if (is_drawn_by_its_module(model, name)) continue;
     if (rule.scheme == "zoology")
       draw.normal(item.value(), name, kDeviation / std::sqrt(2.0 * layers));
     else
@@ -72,10 +93,11 @@ void initialise(torch::nn::Module& model, const InitialisationRule& rule, const 
     if (auto* own = dynamic_cast<nn::SelfInitialised*>(module))
       own->initialise(draw, prefix);
     else if (auto* linear = module->as<torch::nn::Linear>())
-      initialise_linear(*linear, scheme, prefix, draw);
+      initialise_linear({prefix, linear->weight, linear->bias}, scheme, draw);
     else if (auto* embedding = module->as<torch::nn::Embedding>())
       draw.normal(embedding->weight, prefix + "weight", scheme.embedding);
   }
+  initialise_foreign_linears(model, scheme, draw);
   if (scheme.name == "own")
     for (const auto& item : model.named_modules("", false))
       if (auto* owner = dynamic_cast<nn::OwnLinears*>(item.value().get()))

@@ -35,6 +35,8 @@ void Draw::values(torch::Tensor parameter, const std::string& name,
   fill(std::move(parameter), [&] { return next(random, i++); });
 }
 
+std::uint64_t Draw::seed(const std::string& name) const { return Random(key_, name_hash(name)).bits64(); }
+
 void Draw::constant(torch::Tensor parameter, double value) const {
   const torch::NoGradGuard guard;
   parameter.fill_(value);

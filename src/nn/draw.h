@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/random.h"
 #include "ops/torch.h"
@@ -19,6 +20,8 @@ class Draw {
   void normal(torch::Tensor parameter, const std::string& name, double deviation) const;
   void uniform(torch::Tensor parameter, const std::string& name, double bound) const;  // in [-bound, bound)
   void constant(torch::Tensor parameter, double value) const;
+  // A seed for a generator that is not ours, at the place of this name.
+  std::uint64_t seed(const std::string& name) const;
   // Any other rule: next(random, i) is the value of element i; it may draw as many numbers as it likes.
   void values(torch::Tensor parameter, const std::string& name,
               const std::function<double(Random&, std::int64_t)>& next) const;
@@ -33,6 +36,19 @@ class SelfInitialised {
   virtual ~SelfInitialised() = default;
   // `prefix` is the module's full name followed by a dot.
   virtual void initialise(const Draw& draw, const std::string& prefix) = 0;
+};
+
+struct NamedLinear {
+  std::string prefix;  // "attend."
+  torch::Tensor weight, bias;
+};
+
+// A module that draws its initial values with a generator of its own (Python's torch), or leaves its linear layers to
+// the model's scheme, as its user likes.
+class ModuleInitialised : public SelfInitialised {
+ public:
+  virtual bool is_initialised_by_model() const = 0;
+  virtual std::vector<NamedLinear> linears() const = 0;
 };
 
 }  // namespace mneme::nn

@@ -32,4 +32,6 @@ torch::Tensor Pass::integers(std::int64_t count, std::int64_t largest) {
   return values;
 }
 
+std::uint64_t Pass::seed() { return training_ ? Random(key_, item_++).bits64() : 0; }
+
 }  // namespace mneme::nn

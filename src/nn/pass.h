@@ -23,6 +23,9 @@ class Pass {
   // Uniform in 0..largest, int64 [count]: a site like a dropout; all zero in evaluation.
   torch::Tensor integers(std::int64_t count, std::int64_t largest);
 
+  // A seed for a generator that is not ours (a Python mixer's dropout): a site like a dropout; 0 in evaluation.
+  std::uint64_t seed();
+
   // What the first layer of a kind leaves for those above it in the same stack (RWKV-7: its values, [B, L, D]).
   torch::Tensor first_values;
 

@@ -59,11 +59,11 @@ std::string last_words(const LineProcess& process) {
   return join(lines, " | ");
 }
 
-void ask_worker(const Path& worker, const Json& request, std::string_view last,
-                const std::function<void(const Json&)>& on_event) {
-  LineProcess process(worker_options(worker));
-  process.send(request.dump());
-  process.close_input();
+namespace {
+
+// Hands events on until the last one.
+void await(LineProcess& process, const Path& worker, std::string_view last,
+           const std::function<void(const Json&)>& on_event) {
   for (;;) {
     for (const std::string& line : process.receive()) {
       const Json event = parse_event(line);
@@ -80,6 +80,22 @@ void ask_worker(const Path& worker, const Json& request, std::string_view last,
                                 pollfd{process.error_descriptor(), POLLIN, 0}};
     ::poll(polls.data(), polls.size(), process.output_descriptor() < 0 ? 10 : 1000);
   }
+}
+
+}  // namespace
+
+void ask_worker(const Path& worker, const Json& request, std::string_view last,
+                const std::function<void(const Json&)>& on_event) {
+  LineProcess process(worker_options(worker));
+  process.send(request.dump());
+  process.close_input();
+  await(process, worker, last, on_event);
+}
+
+void ask_worker(LineProcess& process, const Path& worker, const Json& request, std::string_view last,
+                const std::function<void(const Json&)>& on_event) {
+  process.send(request.dump());
+  await(process, worker, last, on_event);
 }
 
 }  // namespace mneme::run

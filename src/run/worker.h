@@ -31,4 +31,8 @@ std::string last_words(const LineProcess& process);
 void ask_worker(const Path& worker, const Json& request, std::string_view last,
                 const std::function<void(const Json&)>& on_event);
 
+// The same to a worker that is running, and goes on running.
+void ask_worker(LineProcess& process, const Path& worker, const Json& request, std::string_view last,
+                const std::function<void(const Json&)>& on_event);
+
 }  // namespace mneme::run

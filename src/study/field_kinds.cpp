@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "catalog/python_mixer.h"
 #include "config/run_config.h"
 
 namespace mneme::study {
@@ -31,7 +32,11 @@ const FieldsByPath& all_fields() {
 template <typename Condition>
 bool any_field(const std::string& path, Condition condition) {
   const auto [first, last] = all_fields().equal_range(path);
-  return std::any_of(first, last, [&](const auto& item) { return condition(*item.second); });
+  if (std::any_of(first, last, [&](const auto& item) { return condition(*item.second); })) return true;
+  for (const catalog::MixerEntry* mixer : catalog::python_mixers())
+    for (const Field& field : mixer->options)
+      if (path == "model." + mixer->table() + "." + field.name && condition(field)) return true;
+  return false;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "catalog/python_mixer.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "study/dependent.h"
@@ -17,6 +18,19 @@ namespace {
 bool is_list_of_lists(const ConfigArray& items) {
   return !items.empty() &&
          std::all_of(items.begin(), items.end(), [](const ConfigValue& item) { return item.is_array(); });
+}
+
+// Python mixers that some point of the grid uses: their classes name tables that every point may have, and their
+// arguments say what is a list and what an axis.
+void find_python_mixers(const ConfigValue& tree) {
+  const ConfigValue* model = tree.find("model");
+  const ConfigValue* mixer = model && model->is_table() ? model->find("mixer") : nullptr;
+  if (!mixer) return;
+  const ConfigArray single{*mixer};
+  for (const ConfigValue& value : mixer->is_array() ? mixer->array() : single)
+    if (const auto* text = std::get_if<std::string>(&value.value))
+      for (const std::string& name : split(*text, '+'))
+        if (catalog::is_python_name(name)) catalog::find_python_mixer(name, model, value.origin);
 }
 
 std::optional<Axis> axis_of(const std::string& path, const ConfigValue& value) {
@@ -88,6 +102,7 @@ void check_zip(const Zip& zip, const std::vector<const Axis*>& axes) {
 
 Grid::Grid(ConfigValue tree, const std::vector<Zip>& zips) : tree_(std::move(tree)) {
   require(tree_.is_table(), "a grid is made from a table");
+  find_python_mixers(tree_);
   collect(tree_, "", axes_);
   std::sort(axes_.begin(), axes_.end(), [](const Axis& a, const Axis& b) { return a.path < b.path; });
   std::vector<const Zip*> zip_of(axes_.size());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <typeinfo>
 
 #include "core/out_of_memory.h"
 
@@ -19,6 +20,9 @@ Failure failure_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return {ErrorKind::runs_failed, std::string(kOutOfMemory)};
   std::string what = first_line(error.what());
   if (const auto* torch = dynamic_cast<const c10::Error*>(&error)) what = first_line(torch->what_without_backtrace());
+  // libtorch carries what a Python function raised in the backward pass as a type of its own.
+  if (std::string_view(typeid(error).name()).find("python_error") != std::string_view::npos)
+    return {ErrorKind::runs_failed, "an exception in the backward pass of a Python function: " + what};
   const auto memory = what.find("allocate memory");
   if (memory == what.npos) return {ErrorKind::internal, what};
   // "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate N bytes."

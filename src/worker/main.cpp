@@ -19,6 +19,7 @@
 #include "worker/failure.h"
 #include "worker/fingerprint.h"
 #include "worker/measure_request.h"
+#include "worker/python_mixers.h"
 #include "worker/run_request.h"
 #include "worker/stop.h"
 #include "worker/verify_request.h"
@@ -64,9 +65,17 @@ bool carry_out(const std::string& line) {
       carry_out_check(request);
     } else if (kind == "bench_mixer") {
       carry_out_bench_mixer(request);
+    } else if (kind == "describe_mixer") {
+      carry_out_describe_mixer(request);
+    } else if (kind == "measure_mixer") {
+      carry_out_measure_mixer(request);
+    } else if (kind == "try_order") {
+      carry_out_try_order(request);
     } else {
       throw Error(ErrorKind::usage, "request",
-                  "unknown request '" + kind + "', expected run, measure, verify, check, bench_train or bench_mixer");
+                  "unknown request '" + kind +
+                      "', expected run, measure, verify, check, bench_train, bench_mixer, describe_mixer, "
+                      "measure_mixer or try_order");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});
@@ -84,6 +93,7 @@ int serve() {
   flush_denormals();
   keep_memory();
   install_stop_signals();
+  catalog::use_python_mixers(std::make_shared<BridgedMixers>());
   send_event("ready", {{"version", this_code().version}, {"code", this_code().build}, {"fingerprint", fingerprint()}});
   for (std::string line; std::getline(std::cin, line);)
     if (!line.empty() && !carry_out(line)) return static_cast<int>(ErrorKind::interrupted);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "catalog/python_store.h"
 #include "config/run_config.h"
 #include "core/code_identity.h"
 #include "core/error.h"
@@ -158,8 +159,10 @@ train::CheckpointClock clock_of(const Json& request, std::int64_t bytes) {
 }  // namespace
 
 bool carry_out_run(const Json& request) {
-  const config::RunConfig run = config::resolve_run(config_from_json(request.at("config"), "request"));
   const store::RunDirectory directory(request.at("directory").get<std::string>());
+  // A run that goes on has the sources of its Python mixers with it.
+  catalog::also_look_in(directory.path() / "python");
+  const config::RunConfig run = config::resolve_run(config_from_json(request.at("config"), "request"));
   const store::RunWriter writer =
       store::RunWriter::begin(directory, run.json, request.value("attempt", std::int64_t{0}),
                               request.value("holder", "a worker started by hand"));
@@ -169,6 +172,8 @@ bool carry_out_run(const Json& request) {
     writer.log(fmt::format("goes on with {}; it was begun with {}", describe(this_code()),
                            describe(store::codes_of(directory).front())));
   writer.write_environment(environment);
+  for (const config::MixerConfig& mixer : run.mixers)
+    if (mixer.entry->python) catalog::keep_class(*mixer.entry->python, directory.path() / "python");
   for (const std::string& warning : run.warnings) writer.log("warning: " + warning);
   try {
     train::Trainer trainer(run);

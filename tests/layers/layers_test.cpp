@@ -30,6 +30,7 @@ const std::map<std::string, Folders> kAllowed = {
     {"ops", {"core", "kernels"}},
     {"nn", {"core", "kernels", "catalog", "ops"}},
     {"mixers", {"core", "kernels", "catalog", "ops", "nn"}},
+    {"python", {"core", "mixers"}},
     {"check", {"core", "catalog", "ops", "nn", "mixers"}},
     {"models", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers"}},
     {"train", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "models"}},
@@ -45,7 +46,7 @@ const std::map<std::string, Folders> kAllowed = {
       "store"}},
     {"cli", {"core", "tasks", "catalog", "config", "store", "study", "run", "cluster", "report", "serve"}},
 };
-const Folders kTorchFolders = {"ops", "nn", "mixers", "check", "models", "train", "measure", "worker"};
+const Folders kTorchFolders = {"ops", "nn", "mixers", "python", "check", "models", "train", "measure", "worker"};
 
 // Relative path ("src/core/text.cpp") -> text.
 using Sources = std::map<std::string, std::string>;

@@ -4,6 +4,7 @@
 
 #include "catalog/mixer_entry.h"
 #include "catalog/pages.h"
+#include "catalog/python_mixer.h"
 #include "cli/commands/show_run.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -14,6 +15,7 @@ namespace mneme::cli {
 namespace {
 
 const catalog::MixerEntry& find_any_mixer(const std::string& name) {
+  if (catalog::is_python_name(name)) return catalog::find_python_mixer(name, nullptr, "show mixer");
   std::vector<std::string> known;
   for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
     for (const catalog::MixerEntry& entry : *catalog) {
@@ -30,8 +32,8 @@ bool is_state_mixer(const catalog::MixerEntry& entry) {
 }
 
 std::string options_table(const catalog::MixerEntry& entry) {
-  report::Table table{.columns = {{fmt::format("model.{}.", entry.name)}, {"default"}, {"expected"}, {"what it does"}},
-                      .rows = {}};
+  report::Table table{
+      .columns = {{fmt::format("model.{}.", entry.table())}, {"default"}, {"expected"}, {"what it does"}}, .rows = {}};
   for (const Field& field : entry.options)
     table.rows.push_back({field.name, field.fallback.dump(), field.expected(), field.help});
   return report::to_text(table);
@@ -50,7 +52,7 @@ int show(const std::vector<std::string>& what, const Context& context) {
 
 int show_mixer(const std::string& name, const Context& context) {
   const catalog::MixerEntry& entry = find_any_mixer(name);
-  const Options options = defaults(entry.options, "model." + entry.name);
+  const Options options = defaults(entry.options, "model." + entry.table());
   const catalog::MixerContext at{.width = 64, .length = 64, .layer = 0, .layers = 2};
   if (context.json) {
     Json fields = Json::array();

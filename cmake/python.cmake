@@ -1,0 +1,57 @@
+# The bridge to Python mixers, libmneme_python.so: built if Python's headers, pybind11 and a torch for Python that belongs to
+# the libtorch of this build are there. MNEME_PYTHON=ON makes their absence an error, OFF does not look.
+set(MNEME_PYTHON AUTO CACHE STRING "Python mixers: AUTO, ON or OFF")
+# The system's Python, whatever else is first on the PATH: libtorch-dev belongs to python3-torch.
+set(MNEME_PYTHON_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "The Python whose torch is the libtorch of this build")
+
+function(mneme_no_python what)
+  if(MNEME_PYTHON STREQUAL "ON")
+    message(FATAL_ERROR "MNEME_PYTHON=ON, but ${what} is missing (docs/python.md)")
+  endif()
+  message(STATUS "Python mixers: not built, ${what} is missing (docs/python.md); everything else is")
+endfunction()
+
+function(mneme_python_bridge)
+  if(MNEME_PYTHON STREQUAL "OFF" OR MNEME_SANITIZE)
+    message(STATUS "Python mixers: not built (MNEME_PYTHON=OFF, or a sanitizer, which Python's own libraries do not pass)")
+    return()
+  endif()
+  if(NOT EXISTS ${MNEME_PYTHON_EXECUTABLE})
+    mneme_no_python("${MNEME_PYTHON_EXECUTABLE} (package python3)")
+    return()
+  endif()
+  set(Python3_EXECUTABLE ${MNEME_PYTHON_EXECUTABLE})
+  find_package(Python3 QUIET COMPONENTS Interpreter Development.Embed)
+  if(NOT Python3_Development.Embed_FOUND)
+    mneme_no_python("Python's library for embedding (package python3-dev)")
+    return()
+  endif()
+  find_path(PYBIND11_INCLUDE pybind11/embed.h HINTS ${TORCH_INCLUDE})
+  if(NOT PYBIND11_INCLUDE)
+    mneme_no_python("pybind11 (package pybind11-dev)")
+    return()
+  endif()
+  execute_process(COMMAND ${MNEME_PYTHON_EXECUTABLE} -c
+    "import importlib.util as u; s = u.find_spec('torch'); print(list(s.submodule_search_locations)[0] if s else '', end='')"
+    OUTPUT_VARIABLE python_torch ERROR_QUIET)
+  find_library(TORCH_PYTHON torch_python ${torch_places})
+  if(NOT python_torch OR NOT TORCH_PYTHON)
+    mneme_no_python("torch for ${MNEME_PYTHON_EXECUTABLE} (package python3-torch)")
+    return()
+  endif()
+  message(STATUS "Python mixers: ${MNEME_PYTHON_EXECUTABLE} ${Python3_VERSION}, torch in ${python_torch}")
+
+  set(source ${PROJECT_SOURCE_DIR}/src/python)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source}/bridge.py)
+  file(READ ${source}/bridge.py bridge_source)
+  configure_file(${source}/bridge_source.h.in ${PROJECT_BINARY_DIR}/generated/python/bridge_source.h @ONLY)
+  add_library(mneme_python MODULE ${source}/bridge.cpp)
+  target_include_directories(mneme_python PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+  target_include_directories(mneme_python SYSTEM PRIVATE ${PYBIND11_INCLUDE})
+  target_compile_definitions(mneme_python PRIVATE
+    MNEME_PYTHON_EXECUTABLE="${MNEME_PYTHON_EXECUTABLE}" MNEME_PYTHON_TORCH="${python_torch}")
+  # pybind11 wants its own types hidden; the bridge's one function is exported by name.
+  set_target_properties(mneme_python PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_link_libraries(mneme_python PRIVATE mneme_core torch_cpu ${TORCH_PYTHON} Python3::Python mneme_warnings)
+  add_dependencies(mneme-worker mneme_python)
+endfunction()

@@ -1,0 +1,148 @@
+// Python versions of mixers of the catalog (python/examples/zoo.py), trained beside the C++ ones from the same weights.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "catalog/python_mixer.h"
+#include "config/run_config.h"
+#include "core/timing.h"
+#include "ops/path.h"
+#include "support/places.h"
+#include "support/slow.h"
+#include "support/temporary_directory.h"
+#include "train/trainer.h"
+#include "worker/python_mixers.h"
+
+namespace mneme::mixers {
+namespace {
+
+class PythonZoo : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string bridge = binary_directory() + "/libmneme_python.so";
+    if (!std::filesystem::exists(bridge))
+      GTEST_SKIP() << "the bridge to Python is not built: script/bootstrap --python, then configure again";
+    ::setenv("MNEME_PYTHON_BRIDGE", bridge.c_str(), 1);
+    ::setenv("MNEME_CACHE", store_.path().c_str(), 1);
+    catalog::use_python_mixers(std::make_shared<worker::BridgedMixers>());
+  }
+
+  static config::RunConfig run(const std::string& mixer, const std::vector<std::string>& more = {}) {
+    ConfigValue root{ConfigTable{}, "test"};
+    std::vector<std::string> overrides = {"task.length=32", "task.pairs=4",   "task.vocab=64",
+                                          "model.width=32", "model.layers=2", "train.batch=16",
+                                          "train.lr=3e-3",  "train.steps=50", "model.mixer=" + mixer};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    for (const std::string& assignment : overrides) apply_override(root, assignment);
+    return config::resolve_run(root);
+  }
+  static std::string zoo(const std::string& name) { return source_directory() + "/python/examples/zoo.py:" + name; }
+
+  static void copy_weights(const train::FlatParameters& from, const train::FlatParameters& to) {
+    ASSERT_EQ(from.size(), to.size());
+    const torch::NoGradGuard guard;
+    for (const auto& segment : from.segments()) {
+      bool found = false;
+      for (const auto& other : to.segments()) {
+        if (other.name != segment.name || other.shape != segment.shape) continue;
+        to.values.narrow(0, other.offset, other.size).copy_(from.values.narrow(0, segment.offset, segment.size));
+        found = true;
+      }
+      EXPECT_TRUE(found) << segment.name;
+    }
+  }
+
+  testing::TemporaryDirectory store_;
+};
+
+TEST_F(PythonZoo, LossesAgreeWithThoseOfTheCatalog) {
+  for (const auto& [mixer, name] : {std::pair{"attention", "Attention"}, {"gru", "Gru"}, {"deltanet", "DeltaNet"}}) {
+    const config::RunConfig ours = run(mixer), theirs = run(zoo(name));
+    train::Trainer cpp(ours), python(theirs);
+    copy_weights(cpp.parameters(), python.parameters());
+    double worst = 0;
+    for (int step = 0; step < 50; ++step) worst = std::max(worst, std::abs(cpp.step().loss - python.step().loss));
+    EXPECT_LT(worst, 1e-4) << mixer;
+    RecordProperty(std::string("worst_") + mixer, std::to_string(worst));
+  }
+}
+
+TEST_F(PythonZoo, TwoTrainersOfOneRunHaveTheSameBits) {
+  const config::RunConfig config = run(zoo("Gru"));
+  train::Trainer first(config), second(config);
+  EXPECT_EQ(first.parameters().hash(), second.parameters().hash());
+  for (int step = 0; step < 3; ++step) EXPECT_EQ(first.step().loss, second.step().loss);
+  EXPECT_EQ(first.parameters().hash(), second.parameters().hash());
+  // Another seed is another start.
+  const config::RunConfig other = run(zoo("Gru"), {"train.seed=7"});
+  EXPECT_NE(train::Trainer(other).parameters().hash(), train::Trainer(config).parameters().hash());
+}
+
+TEST_F(PythonZoo, TheModelCanDrawTheWeightsOfLinearLayers) {
+  const config::RunConfig by_module = run(zoo("Attention")),
+                          by_model = run(zoo("Attention"), {"model.Attention.init_by=model"}), ours = run("attention");
+  train::Trainer theirs(by_module), same(by_model), cpp(ours);
+  EXPECT_EQ(same.parameters().hash(), cpp.parameters().hash());
+  EXPECT_NE(theirs.parameters().hash(), cpp.parameters().hash());
+}
+
+TEST_F(PythonZoo, CountsAndOrderAreThoseOfTheCatalog) {
+  for (const auto& [mixer, name] : {std::pair{"attention", "Attention"}, {"gru", "Gru"}, {"deltanet", "DeltaNet"}}) {
+    const config::RunConfig ours = run(mixer), theirs = run(zoo(name));
+    EXPECT_EQ(ours.parameters(), theirs.parameters()) << mixer;
+    EXPECT_EQ(ours.model.text("positions"), theirs.model.text("positions")) << mixer;
+  }
+  // What is measured of the work is within a factor of the formula's.
+  const config::RunConfig ours = run("gru"), theirs = run(zoo("Gru"));
+  EXPECT_EQ(ours.state(), theirs.state());
+  EXPECT_GT(theirs.forward_flops_per_example(), 0.8 * ours.forward_flops_per_example());
+  EXPECT_LT(theirs.forward_flops_per_example(), 2 * ours.forward_flops_per_example());
+}
+
+// Seconds of the quickest step of each, taken in turns: other work on the machine only ever adds time.
+std::vector<double> quickest_steps(const std::vector<std::function<void()>>& steps, int turns) {
+  std::vector<double> quickest(steps.size(), INFINITY);
+  for (int turn = 0; turn <= turns; ++turn)
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      steps[i]();
+      // The first turn touches the memory.
+      if (turn > 0) quickest[i] = std::min(quickest[i], seconds_since(start));
+    }
+  return quickest;
+}
+
+// A timing, so none of the fast tests; bench/results/python-bridge.json keeps what it printed.
+TEST_F(PythonZoo, SlowTheBridgeCostsAtMostATenth) {
+  MNEME_SLOW_TEST();
+  const std::vector<std::string> size = {"task.length=64", "model.width=64", "train.batch=64"};
+  Json table = Json::array();
+  for (const auto& [mixer, name] : {std::pair{"attention", "Attention"}, {"gru", "Gru"}, {"deltanet", "DeltaNet"}}) {
+    const config::RunConfig ours = run(mixer, size), theirs = run(zoo(name), size);
+    train::Trainer kernels(ours), composed(ours), python(theirs);
+    const auto with_tensor_operations = [](train::Trainer& trainer) {
+      const ops::ScopedComposed guard;
+      trainer.step();
+    };
+    const auto seconds = quickest_steps(
+        {[&] { kernels.step(); }, [&] { with_tensor_operations(composed); }, [&] { with_tensor_operations(python); }},
+        20);
+    table.push_back({{"mixer", mixer},
+                     {"kernels_ms", 1e3 * seconds[0]},
+                     {"composed_ms", 1e3 * seconds[1]},
+                     {"python_ms", 1e3 * seconds[2]},
+                     {"python_speed_of_composed", seconds[1] / seconds[2]}});
+    if (std::string(mixer) == "attention") {
+      EXPECT_GE(seconds[1] / seconds[2], 0.9);
+    }
+  }
+  std::printf("%s\n", table.dump(1).c_str());
+}
+
+}  // namespace
+}  // namespace mneme::mixers
