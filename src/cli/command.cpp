@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "cli/old_names.h"
-#include "cli/run_filters.h"
 #include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "study/run_filters.h"
 
 namespace mneme::cli {
 
@@ -105,7 +105,7 @@ std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std
     if (text.find_first_of("=<>") == text.npos)
       ids.push_back(find_run_id(index, text));
     else
-      query.filters.push_back(parse_filter(text));
+      query.filters.push_back(study::parse_filter(text));
   }
   if (!query.filters.empty())
     for (const store::RunRecord& record : index.query(query)) ids.push_back(record.id);

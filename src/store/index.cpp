@@ -95,6 +95,30 @@ Index Index::open(const Lab& lab) {
   return index;
 }
 
+Index Index::read_only(const Lab& lab) {
+  Index index(lab);
+  index.read_only_ = true;
+  index.connect_in_memory(true);
+  return index;
+}
+
+void Index::connect_in_memory(bool copy_file) {
+  if (copy_file && fs::exists(lab_.index())) {
+    try {
+      database_ = Database::copy_of(lab_.index());
+      if (pragma(database_, "PRAGMA user_version") == kSchemaVersion) {
+        refresh();
+        return;
+      }
+    } catch (const SqliteError& error) {
+      notices_.push_back(fmt::format("cannot read the index ({}); reading the run directories instead", error.what()));
+    }
+  }
+  database_ = Database::in_memory();
+  ensure_schema(database_);
+  refresh();
+}
+
 void Index::connect() {
   std::string notice;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -112,9 +136,7 @@ void Index::connect() {
       notice = fmt::format("the index was damaged ({}); rebuilt it from the run directories", error.what());
     }
   }
-  database_ = Database::in_memory();
-  ensure_schema(database_);
-  refresh();
+  connect_in_memory(false);
   notices_.push_back(notice);
 }
 
@@ -124,6 +146,11 @@ auto Index::repairing(Action action) {
     return action();
   } catch (const SqliteError& error) {
     if (!error.damaged()) throw;
+  }
+  if (read_only_) {
+    connect_in_memory(false);
+    notices_.push_back("the index is damaged; read the run directories instead");
+    return action();
   }
   move_database_away(lab_.index());
   connect();
@@ -214,6 +241,7 @@ void Index::refresh() {
 
 void Index::rebuild_runs(const std::vector<std::string>& ids) {
   repairing([&] {
+    damaged_.clear();
     Transaction transaction(database_);
     for (const std::string& id : ids) {
       if (last_change(lab_.run(id)) != 0)

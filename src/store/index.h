@@ -27,6 +27,9 @@ class Index {
  public:
   // Opens the lab's index and brings it up to date with the run directories.
   static Index open(const Lab& lab);
+  // The same in memory, for readers that leave the lab as it is: begins with a copy of index.db and goes on with the
+  // run directories. Nothing in the lab is written, whatever state it is in.
+  static Index read_only(const Lab& lab);
 
   // Copies what the run's directory says now. Throws Error(data) if the directory is damaged,
   // SqliteError if the index cannot be written.
@@ -52,7 +55,7 @@ class Index {
 
   // What a person should know: an index made anew, run directories that cannot be read.
   const std::vector<std::string>& notices() const { return notices_; }
-  // Run directories that the last refresh() or rebuild() could not read, with the reason.
+  // Run directories that the last refresh(), rebuild() or rebuild_runs() could not read, with the reason.
   const std::vector<std::string>& damaged() const { return damaged_; }
 
  private:
@@ -60,6 +63,7 @@ class Index {
 
   // Opens the file, or makes it again, or settles for memory; then refreshes.
   void connect();
+  void connect_in_memory(bool copy_file);
   // Runs `action`; if that finds the file damaged, makes it again and runs the action once more.
   template <typename Action>
   auto repairing(Action action);
@@ -70,6 +74,7 @@ class Index {
 
   Lab lab_;
   Database database_;
+  bool read_only_ = false;
   std::vector<std::string> notices_;
   std::vector<std::string> damaged_;
 };

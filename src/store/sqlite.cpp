@@ -45,17 +45,36 @@ bool SqliteError::damaged() const {
 
 void Database::Closer::operator()(sqlite3* handle) const { sqlite3_close(handle); }
 
-Database::Database(const Path& file) : name_(file.string()) {
+void Database::open(int flags) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(name_.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code = sqlite3_open_v2(name_.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_handler(handle, wait_for_turn, nullptr);
+}
+
+Database::Database(const Path& file) : name_(file.string()) {
+  open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   execute("PRAGMA journal_mode = DELETE");
   execute("PRAGMA synchronous = FULL");
   // A large transaction that does not fit is written and synced page by page: 64 MiB instead of two.
   execute("PRAGMA cache_size = -65536");
+}
+
+Database Database::copy_of(const Path& file) {
+  Database source, copy = in_memory();
+  source.name_ = file.string();
+  source.open(SQLITE_OPEN_READONLY);
+  sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", source.handle(), "main");
+  if (backup == nullptr) copy.fail(sqlite3_errcode(copy.handle()));
+  // A backup asks no busy handler.
+  int code = SQLITE_BUSY;
+  for (int waits = 0; (code == SQLITE_BUSY || code == SQLITE_LOCKED) && wait_for_turn(nullptr, waits); ++waits)
+    code = sqlite3_backup_step(backup, -1);
+  sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE) source.fail(code);
+  return copy;
 }
 
 void Database::fail(int code) const {

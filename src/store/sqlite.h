@@ -33,6 +33,8 @@ class Database {
   // writers. Waits about a minute for another process's lock.
   explicit Database(const Path& file);
   static Database in_memory() { return Database(":memory:"); }
+  // In memory, with what the file holds now. The file is only read, under SQLite's shared lock.
+  static Database copy_of(const Path& file);
 
   // For statements without values, such as the schema.
   void execute(const std::string& sql);
@@ -40,9 +42,12 @@ class Database {
   [[noreturn]] void fail(int code) const;
 
  private:
+  Database() = default;
   struct Closer {
     void operator()(sqlite3* handle) const;
   };
+  void open(int flags);
+
   std::string name_;
   std::unique_ptr<sqlite3, Closer> handle_;
 };

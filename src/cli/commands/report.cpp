@@ -6,12 +6,12 @@
 #include "cli/command.h"
 #include "cli/other_code.h"
 #include "cli/print_report.h"
-#include "cli/run_filters.h"
 #include "cli/study_input.h"
 #include "core/error.h"
 #include "report/pages/paper_report.h"
 #include "report/pages/study_files.h"
 #include "report/pages/study_report.h"
+#include "study/run_filters.h"
 
 namespace mneme::cli {
 namespace {
@@ -102,7 +102,7 @@ int report(const ReportOptions& options, const Context& context) {
   } else {
     if (!options.scale.empty()) throw Error(ErrorKind::usage, "--scale", "needs a study");
     store::RunQuery query;
-    for (const std::string& filter : options.arguments) query.filters.push_back(parse_filter(filter));
+    for (const std::string& filter : options.arguments) query.filters.push_back(study::parse_filter(filter));
     lab.require();
     store::Index index = open_index(lab);
     const report::FigureRequest figure =

@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "cli/run_filters.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
 #include "report/pages/table.h"
 #include "report/stats/format.h"
+#include "study/run_filters.h"
 
 namespace mneme::cli {
 namespace {
@@ -23,11 +23,11 @@ store::RunQuery query_of(const RunsOptions& options) {
   if (options.limit < 0)
     throw Error(ErrorKind::usage, "--limit", fmt::format("got {}, expected 0 (all) or more", options.limit));
   store::RunQuery query;
-  for (const std::string& filter : options.filters) query.filters.push_back(parse_filter(filter));
+  for (const std::string& filter : options.filters) query.filters.push_back(study::parse_filter(filter));
   for (std::string_view key : options.sort) {
     const bool descending = key.starts_with("-");
     if (descending) key.remove_prefix(1);
-    query.order.emplace_back(parse_key(key), descending);
+    query.order.emplace_back(study::parse_key(key), descending);
   }
   // By default the run that changed last comes first.
   if (query.order.empty()) query.order.emplace_back(store::parse_run_key("changed"), true);

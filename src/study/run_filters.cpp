@@ -1,4 +1,4 @@
-#include "cli/run_filters.h"
+#include "study/run_filters.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace mneme::cli {
+namespace mneme::study {
 namespace {
 
 std::vector<std::string> mixer_names() {
@@ -125,4 +125,4 @@ store::RunFilter parse_filter(std::string_view text) {
   return filter;
 }
 
-}  // namespace mneme::cli
+}  // namespace mneme::study
