@@ -6,23 +6,15 @@ one by two; its length is set by --seconds and a measured step, so that slow mac
 """
 import json
 import pathlib
-import random
 import statistics
 import subprocess
 import tempfile
-import time
 
-from tools import Arguments
+from tools import Arguments, fill_lab, timed
 
 RUNS = 12  # of a turn: divisible by two, and enough that starting and ending workers shows
 STEPS_TO_TRY = 100
 RUN = ("task.length=64", "task.pairs=4", "task.vocab=8192", "model.width=64", "train.batch=64")
-
-
-def timed(command):
-    start = time.perf_counter()
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    return time.perf_counter() - start, run.stdout
 
 
 def sweep(mneme, study, directory, jobs, *assignments):
@@ -68,25 +60,6 @@ def one_run(mneme, directory, mixer, steps, *assignments):
     print(f"one run of {mixer} ({' '.join(assignments)}, {steps} steps in {spent['seconds']:.1f} s): evaluation {share['evaluation']:.1f} %, "
           f"metrics and progress {share['recording']:.2f} %, checkpoints {share['checkpoint']:.2f} %, together {sum(share.values()):.1f} % "
           f"(aim 5 %); begins within {statistics.median(starts):.2f} s ({min(starts):.2f}..{max(starts):.2f}; aim 1.5 s)", flush=True)
-
-
-def fill_lab(mneme, lab, runs, evaluations):
-    """A lab of runs that have ended, written without training."""
-    plan = json.loads(subprocess.run([mneme, "plan", "demo", "--scale", "smoke", "--no-measure", "--list", "--json",
-                                      f'train.seed="range(0, {runs // 2}, 1)"'],
-                                     capture_output=True, text=True, check=True).stdout)
-    for run in plan["runs"]:
-        directory = lab / "runs" / run["id"]
-        directory.mkdir(parents=True)
-        (directory / "config.json").write_text(json.dumps(run["config"]))
-        values = {"accuracy": random.random(), "exact_match": random.random(), "loss": random.random(), "train_loss": 1.0}
-        (directory / "metrics.jsonl").write_text("".join(
-            json.dumps({"step": step, "split": "validation", "values": values, "times": {"seconds": step}}) + "\n"
-            for step in range(1, evaluations + 1)))
-        (directory / "summary.json").write_text(json.dumps(
-            {"id": run["id"], "outcome": "done", "reason": "budget", "times": {"seconds": 1.0},
-             "values": {"step": 20, "validation": values, "test": values}}))
-    return len(plan["runs"])
 
 
 def index_rate(mneme, directory, repeats):

@@ -4,9 +4,11 @@ import json
 import math
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
+import time
 
 
 class Arguments(argparse.ArgumentParser):
@@ -74,3 +76,28 @@ def fitted_exponent(x, y):
     x, y = [math.log(v) for v in x], [math.log(v) for v in y]
     mean_x, mean_y = statistics.fmean(x), statistics.fmean(y)
     return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
+
+
+def timed(command):
+    start = time.perf_counter()
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return time.perf_counter() - start, run.stdout
+
+
+def fill_lab(mneme, lab, runs, evaluations):
+    """A lab of runs that have ended, written without training."""
+    plan = json.loads(subprocess.run([mneme, "plan", "demo", "--scale", "smoke", "--no-measure", "--list", "--json",
+                                      f'train.seed="range(0, {runs // 2}, 1)"'],
+                                     capture_output=True, text=True, check=True).stdout)
+    for run in plan["runs"]:
+        directory = lab / "runs" / run["id"]
+        directory.mkdir(parents=True)
+        (directory / "config.json").write_text(json.dumps(run["config"]))
+        values = {"accuracy": random.random(), "exact_match": random.random(), "loss": random.random(), "train_loss": 1.0}
+        (directory / "metrics.jsonl").write_text("".join(
+            json.dumps({"step": step, "split": "validation", "values": values, "times": {"seconds": step}}) + "\n"
+            for step in range(1, evaluations + 1)))
+        (directory / "summary.json").write_text(json.dumps(
+            {"id": run["id"], "outcome": "done", "reason": "budget", "times": {"seconds": 1.0},
+             "values": {"step": 20, "validation": values, "test": values}}))
+    return len(plan["runs"])

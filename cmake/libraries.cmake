@@ -3,6 +3,7 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(Boost REQUIRED)  # headers of Asio and Beast
 
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 add_library(tomlplusplus INTERFACE)

@@ -24,6 +24,7 @@ const std::vector<Command>& command_list() {
       {"window", "find the learning rates at which a mixer can be trained, with few runs", add_window},
       {"card", "find out what a mixer can remember, by a fixed battery of small tests", add_card},
       {"status", "show studies, running workers and failures in this lab", add_status},
+      {"serve", "show the lab in a browser, live", add_serve},
       {"reproduce", "run and judge the figures, tables and claims of the papers", add_reproduce},
       {"report", "draw the figures, tables and page of a study", add_report},
       {"runs", "list, filter and sort runs", add_runs},

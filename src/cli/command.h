@@ -75,6 +75,7 @@ void add_retry(CLI::App& app, Context& context);
 void add_rm(CLI::App& app, Context& context);
 void add_runs(CLI::App& app, Context& context);
 void add_sample(CLI::App& app, Context& context);
+void add_serve(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_status(CLI::App& app, Context& context);
 void add_sweep(CLI::App& app, Context& context);
