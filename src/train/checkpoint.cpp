@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "core/error.h"
 #include "core/safetensors.h"
 #include "train/trainer.h"
@@ -31,8 +33,17 @@ CheckpointFiles::CheckpointFiles(Path newest) : current(std::move(newest)), prev
 }
 
 Json Trainer::Position::json() const {
-  return {{"step", step},       {"loss_sum", loss_sum},   {"loss_steps", loss_steps},      {"validation", validation},
-          {"metrics", metrics}, {"best_step", best_step}, {"best_accuracy", best_accuracy}};
+  return {{"step", step},
+          {"loss_sum", loss_sum},
+          {"loss_steps", loss_steps},
+          {"accuracy_sum", finite_or_null(accuracy_sum)},
+          {"gradient_sum", finite_or_null(gradient_sum)},
+          {"gradient_most", finite_or_null(gradient_most)},
+          {"noted_steps", noted_steps},
+          {"validation", validation},
+          {"metrics", metrics},
+          {"best_step", best_step},
+          {"best_accuracy", best_accuracy}};
 }
 
 Trainer::Position Trainer::Position::from_json(const Json& json) {
@@ -40,6 +51,15 @@ Trainer::Position Trainer::Position::from_json(const Json& json) {
   position.step = json.at("step").get<std::int64_t>();
   position.loss_sum = json.at("loss_sum").get<double>();
   position.loss_steps = json.at("loss_steps").get<std::int64_t>();
+  // A number that was not finite stays so.
+  const auto sum = [&](const char* name) {
+    const Json value = json.value(name, Json(0.0));
+    return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+  };
+  position.accuracy_sum = sum("accuracy_sum");
+  position.gradient_sum = sum("gradient_sum");
+  position.gradient_most = sum("gradient_most");
+  position.noted_steps = json.value("noted_steps", std::int64_t{0});
   position.validation = json.at("validation");
   position.metrics = json.at("metrics");
   position.best_step = json.at("best_step").get<std::int64_t>();

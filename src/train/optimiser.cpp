@@ -32,11 +32,8 @@ Optimiser::Optimiser(FlatParameters& parameters, const Options& train)
 double Optimiser::update(std::int64_t step) {
   const ops::Part part("optimiser");
   const float* gradients = parameters_.gradients.data_ptr<float>();
-  double norm = 0, scale = 1;
-  if (const double clip = train_.real("clip"); clip > 0) {
-    norm = std::sqrt(kernels::sum_of_squares(gradients, static_cast<std::size_t>(parameters_.size())));
-    if (norm > clip) scale = clip / norm;
-  }
+  const double norm = std::sqrt(kernels::sum_of_squares(gradients, static_cast<std::size_t>(parameters_.size())));
+  const double clip = train_.real("clip"), scale = clip > 0 && norm > clip ? clip / norm : 1;
   const bool spare_vectors = train_.text("decay_exempt") == "vectors";
   for (const auto& segment : parameters_.segments()) {
     const bool exempt = spare_vectors && segment.shape.size() < 2;

@@ -16,8 +16,7 @@ class Optimiser {
  public:
   Optimiser(FlatParameters& parameters, const Options& train);
 
-  // One update with the gradients that are there; `step` counts from 0. Returns the gradient's norm if
-  // clipping is on, else 0.
+  // One update with the gradients that are there; `step` counts from 0. Returns the gradient's norm before clipping.
   double update(std::int64_t step);
 
   torch::Tensor first_moment, second_moment;  // [n] each

@@ -1,6 +1,9 @@
 #include "train/parameters.h"
 
+#include <cmath>
+
 #include "core/hash.h"
+#include "kernels/dense/adamw.h"
 
 namespace mneme::train {
 
@@ -21,6 +24,10 @@ FlatParameters::FlatParameters(torch::nn::Module& model) {
     parameter.set_data(place);
     parameter.mutable_grad() = gradients.narrow(0, segment.offset, segment.size).view(segment.shape);
   }
+}
+
+double FlatParameters::norm() const {
+  return std::sqrt(kernels::sum_of_squares(values.data_ptr<float>(), static_cast<std::size_t>(size())));
 }
 
 std::string FlatParameters::hash() const {

@@ -28,6 +28,8 @@ class FlatParameters {
   torch::Tensor gradients;  // [n]
   std::int64_t size() const { return values.numel(); }
 
+  // The Euclidean norm of all values.
+  double norm() const;
   // SHA-256 over the values in the order of the names.
   std::string hash() const;
 

@@ -40,11 +40,31 @@ Progress Trainer::step() {
   clear_gradients();
   const std::vector<std::uint64_t> indices = order_.indices(position_.step);
   const BatchScore score = objective_->accumulate(indices, static_cast<std::uint64_t>(position_.step));
-  optimiser_->update(position_.step);
+  note_step(score, optimiser_->update(position_.step));
+  return {position_.step, score.loss, score.accuracy};
+}
+
+void Trainer::note_step(const BatchScore& score, double gradient_norm) {
   ++position_.step;
   position_.loss_sum += score.loss;
   ++position_.loss_steps;
-  return {position_.step, score.loss, score.accuracy};
+  position_.accuracy_sum += score.accuracy;
+  position_.gradient_sum += gradient_norm;
+  // Not std::max, which would forget a NaN.
+  if (!(gradient_norm <= position_.gradient_most)) position_.gradient_most = gradient_norm;
+  ++position_.noted_steps;
+}
+
+Json Trainer::training_values() const {
+  const auto mean = [](double sum, std::int64_t steps) {
+    return sum / static_cast<double>(std::max<std::int64_t>(steps, 1));
+  };
+  return {{"train_loss", mean(position_.loss_sum, position_.loss_steps)},
+          {"train_accuracy", finite_or_null(mean(position_.accuracy_sum, position_.noted_steps))},
+          {"learning_rate", learning_rate(run_.train, position_.step - 1)},
+          {"gradient_norm", finite_or_null(mean(position_.gradient_sum, position_.noted_steps))},
+          {"gradient_norm_max", finite_or_null(position_.gradient_most)},
+          {"parameter_norm", finite_or_null(parameters_->norm())}};
 }
 
 TrainResult Trainer::train(const CheckpointFiles& files, TrainObserver& observer) {
@@ -97,9 +117,9 @@ bool Trainer::evaluate_validation(TrainObserver& observer) {
     position_.best_step = position_.step;
   }
   Json values = position_.validation;
-  values["train_loss"] = position_.loss_sum / static_cast<double>(std::max<std::int64_t>(position_.loss_steps, 1));
-  position_.loss_sum = 0;
-  position_.loss_steps = 0;
+  values.update(training_values());
+  position_.loss_sum = position_.accuracy_sum = position_.gradient_sum = position_.gradient_most = 0;
+  position_.loss_steps = position_.noted_steps = 0;
   position_.metrics.push_back({{"step", position_.step}, {"values", values}});
   observer.on_metric(position_.step, values);
   return true;

@@ -1,6 +1,7 @@
 // One run, from the first step (or a checkpoint) to its outcome.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,9 @@
 #include "train/train_observer.h"
 
 namespace mneme::train {
+
+// The number, or null if it is not finite: JSON has no other word for it.
+inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 enum class Outcome { done, diverged, interrupted };
 
@@ -57,6 +61,10 @@ class Trainer {
     std::int64_t step = 0;
     double loss_sum = 0;  // training loss since the last evaluation
     std::int64_t loss_steps = 0;
+    // Since the last evaluation too; NaN once one of them was not finite. A checkpoint of version 0.1 has none of
+    // these, so the steps are counted apart.
+    double accuracy_sum = 0, gradient_sum = 0, gradient_most = 0;
+    std::int64_t noted_steps = 0;
     Json validation;  // last finite evaluation, null before the first
     Json metrics = Json::array();
     std::int64_t best_step = 0;
@@ -66,6 +74,9 @@ class Trainer {
   };
 
   void clear_gradients();
+  void note_step(const BatchScore& score, double gradient_norm);
+  // What is recorded at an evaluation beside the scores: means since the one before, and the weights as they are.
+  Json training_values() const;
   bool evaluate_validation(TrainObserver& observer);  // false if the model is no longer finite
   // Why training can stop: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has
   // passed without train.give_up_below), or "".

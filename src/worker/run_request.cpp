@@ -52,10 +52,11 @@ class Recorder : public train::TrainObserver {
 
   void on_metric(std::int64_t step, const Json& values) override {
     spend(evaluation_);
-    const Json metric = {{"step", step},
-                         {"split", "validation"},
-                         {"values", values},
-                         {"times", {{"seconds", earlier_ + seconds_since(start_)}}}};
+    const Json metric = {
+        {"step", step},
+        {"split", "validation"},
+        {"values", values},
+        {"times", {{"seconds", earlier_ + seconds_since(start_)}, {"step_seconds", step_seconds(step)}}}};
     writer_.append_metric(metric);
     send("metric", metric);
     spend(recording_);
@@ -106,6 +107,15 @@ class Recorder : public train::TrainObserver {
                       {"tokens_per_second", tokens_per_second()}});
   }
 
+  // Mean time of a step since the evaluation before: training alone, without evaluations and checkpoints.
+  Json step_seconds(std::int64_t step) {
+    const std::int64_t steps = step - timed_step_;
+    const double seconds = training_ - timed_training_;
+    timed_step_ = step;
+    timed_training_ = training_;
+    return steps > 0 ? Json(seconds / static_cast<double>(steps)) : Json();
+  }
+
   double tokens_per_second() const {
     const double tokens =
         static_cast<double>((last_.step - first_step_) * run_.train.integer("batch") * run_.shape.length);
@@ -119,6 +129,8 @@ class Recorder : public train::TrainObserver {
   double earlier_;
   train::CheckpointClock clock_;
   SteadyClock::time_point start_ = SteadyClock::now(), last_progress_, mark_ = start_;
+  std::int64_t timed_step_ = first_step_;  // up to where step_seconds() has told
+  double timed_training_ = 0;
   double training_ = 0, evaluation_ = 0, recording_ = 0, checkpoints_ = 0;  // seconds of this process
 };
 

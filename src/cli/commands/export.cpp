@@ -86,13 +86,17 @@ void add_test_rows(report::Table& table, const store::RunRecord& record) {
 }
 
 // One row per number: every reader of tables can turn it into columns. `from` and `to` are positions or distances.
+// Times have names of their own, so that what is the same on every machine can be told from what is not.
 report::Table metrics_table(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
   report::Table table{.columns = {{"run"}, {"step"}, {"split"}, {"name"}, {"from"}, {"to"}, {"value"}}, .rows = {}};
   for (const store::RunRecord& record : records) {
     for (const Json& metric : lab.run(record.id).metrics())
-      for (const auto& [name, value] : metric.at("values").items())
-        table.rows.push_back(
-            {record.id, metric.at("step").dump(), metric.value("split", ""), name, "", "", value.dump()});
+      for (const char* part : {"values", "times"}) {
+        const Json numbers = metric.value(part, Json::object());
+        for (const auto& [name, value] : numbers.items())
+          table.rows.push_back(
+              {record.id, metric.at("step").dump(), metric.value("split", ""), name, "", "", value.dump()});
+      }
     add_test_rows(table, record);
   }
   return table;
@@ -111,16 +115,28 @@ std::string json_lines(const std::vector<store::RunRecord>& records, const store
   return text;
 }
 
+// Where TensorBoard shows a number: what is measured on the validation split, and what training says of itself.
+std::string event_tag(const std::string& name) {
+  if (name == "train_loss" || name == "train_accuracy") return "train/" + name.substr(6);
+  for (const char* of_training :
+       {"learning_rate", "gradient_norm", "gradient_norm_max", "parameter_norm", "step_seconds"})
+    if (name == of_training) return "train/" + name;
+  return "validation/" + name;
+}
+
 Path write_events(const store::RunRecord& record, const store::Lab& lab, const Path& output) {
   // The curve's own seconds, counted from when the files last changed: events need some date.
   const double end = static_cast<double>(record.changed) / 1e9;
   const double start = end - record.seconds;
   std::vector<report::ScalarEvent> events;
-  for (const Json& metric : lab.run(record.id).metrics())
-    for (const auto& [name, value] : metric.at("values").items())
+  for (const Json& metric : lab.run(record.id).metrics()) {
+    Json values = metric.at("values");
+    if (metric.at("times").contains("step_seconds")) values["step_seconds"] = metric["times"]["step_seconds"];
+    for (const auto& [name, value] : values.items())
       if (value.is_number())
         events.push_back({start + metric.at("times").value("seconds", 0.0), metric.at("step").get<std::int64_t>(),
-                          name == "train_loss" ? "train/loss" : "validation/" + name, value.get<float>()});
+                          event_tag(name), value.get<float>()});
+  }
   const Path directory = output / record.id;
   file_system().create_directories(directory);
   const Path file = directory / fmt::format("events.out.tfevents.{}.mneme", static_cast<std::int64_t>(end));
