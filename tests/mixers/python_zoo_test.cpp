@@ -120,7 +120,7 @@ std::vector<double> quickest_steps(const std::vector<std::function<void()>>& ste
 // A timing, so none of the fast tests; bench/results/python-bridge.json keeps what it printed.
 TEST_F(PythonZoo, SlowTheBridgeCostsAtMostATenth) {
   MNEME_SLOW_TEST();
-  const std::vector<std::string> size = {"task.length=64", "model.width=64", "train.batch=64"};
+  const std::vector<std::string> size = {"task.length=64", "task.vocab=128", "model.width=64", "train.batch=64"};
   Json table = Json::array();
   for (const auto& [mixer, name] : {std::pair{"attention", "Attention"}, {"gru", "Gru"}, {"deltanet", "DeltaNet"}}) {
     const config::RunConfig ours = run(mixer, size), theirs = run(zoo(name), size);
