@@ -35,7 +35,7 @@ class SlurmSweep : public testing::ClusterTest {
   Path study = sample.directory / "study.toml";
 };
 
-TEST_F(SlurmSweep, GivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
+TEST_F(SlurmSweep, SlowGivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
   const auto refused = [&](const ProcessResult& result, int code, const char* text) {
     EXPECT_EQ(result.exit_code, code) << result.err;
     EXPECT_THAT(result.err, HasSubstr(text));

@@ -154,7 +154,7 @@ TEST_F(ExecutorTrouble, AWorkerThatTalksNonsenseFailsItsRun) {
 
 TEST_F(ExecutorTrouble, AnEvaluationLongerThanTheLeaseKeepsTheRun) {
   // The same evaluation as the run's only one, to see how long it takes here.
-  const std::vector<std::string> large{"train.steps=1", "train.eval_examples=40000", "train.test_examples=1"};
+  const std::vector<std::string> large{"train.steps=1", "train.eval_examples=160000", "train.test_examples=1"};
   const ExecutionResult undisturbed = run({sample_run(large)});
   ASSERT_EQ(undisturbed.count(store::RunState::done), 1u);
   const double evaluation = undisturbed.runs[0].summary["times"]["seconds"].get<double>();
