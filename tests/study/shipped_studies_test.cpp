@@ -16,10 +16,14 @@ using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
-std::vector<Path> study_files() {
+bool is_of_the_card(const Path& file) { return file.parent_path().filename() == "card"; }
+
+// The tests of the card have scales of their own.
+std::vector<Path> study_files(bool of_the_card = false) {
   std::vector<Path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(source_directory() + "/studies"))
-    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    if (entry.path().extension() == ".toml" && is_of_the_card(entry.path()) == of_the_card)
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -82,6 +86,16 @@ std::string test_name(const ::testing::TestParamInfo<Path>& info) {
 INSTANTIATE_TEST_SUITE_P(All, ShippedStudy, ::testing::ValuesIn(study_files()), test_name);
 
 // The studies of the papers, at the scale whose results are kept.
+TEST(ShippedStudies, OfTheCardLoadWithAndWithoutTheirSmokeScale) {
+  const std::vector<Path> files = study_files(true);
+  EXPECT_EQ(files.size(), 9U);
+  for (const Path& file : files) {
+    EXPECT_EQ(load_study(file, {"none", {}}).scales, std::vector<std::string>{"smoke"}) << file;
+    for (const config::RunConfig& run : load_study(file, {"smoke", {}}).runs)
+      EXPECT_LE(run.train.integer("steps"), 20) << file;
+  }
+}
+
 TEST(ShippedStudies, OfThePapersHaveThreeSeedsOnALaptop) {
   for (const Path& file : study_files())
     if (const auto folder = file.parent_path().filename(); folder == "recall" || folder == "memory") {
