@@ -74,6 +74,7 @@ class Attention : public Mixer {
     return state;
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor >= 2; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const std::int64_t position = state.tensors[0].size(2);
     std::size_t window = 2;

@@ -116,6 +116,7 @@ class BaseConv : public Mixer {
 
   bool has_step() const override { return true; }
   MixerState initial_state(std::int64_t batch) const override { return {{conv_->initial_state(batch)}}; }
+  bool is_window(std::size_t) const override { return dynamic_cast<const ShortConvolution*>(conv_.get()) != nullptr; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     return gated(conv_->step(state.tensors[0], x), x);
   }

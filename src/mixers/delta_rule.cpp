@@ -58,6 +58,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
     return state;
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor >= 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor token = x.unsqueeze(1);
     const Inputs in = inputs(token, [&](const nn::DepthwiseConv& conv, int i, const torch::Tensor& y, nn::ConvEnd end) {

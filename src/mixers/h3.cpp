@@ -122,6 +122,7 @@ class H3 : public Mixer, public nn::SelfInitialised {
         {torch::zeros({batch, width_, N_}, D_.options()), torch::zeros({batch, H_, e_, e_, N_ / 2, 2}, D_.options())}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 0; }
   Tensor step(MixerState& state, const Tensor& x) override {
     const Tensor k = k_proj_->forward(x);  // [B, D]
     const Tensor shifted = torch::constant_pad_nd(state.tensors[0].narrow(2, 0, N_ - 1), {1, 0});

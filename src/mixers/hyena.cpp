@@ -128,6 +128,7 @@ class Hyena : public Mixer {
              short_filter_->initial_window(batch)}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor u = short_filter_->step(state.tensors[1], in_proj_->forward(x));  // [B, 3D]
     const torch::Tensor v = u.narrow(1, 2 * D_, D_) * u.narrow(1, 0, D_);                 // [B, D]

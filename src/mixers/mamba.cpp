@@ -73,6 +73,7 @@ class Mamba : public Mixer, public nn::SelfInitialised {
     return state;
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     auto [u, z] = streams(x);
     u = conv1d_ ? conv1d_->step(state.tensors[1], u, nn::ConvEnd::silu) : torch::silu(u);

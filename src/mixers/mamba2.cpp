@@ -47,6 +47,7 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
              conv1d_->initial_window(batch)}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [z, convolved, dt] = projected(x);
     const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved, nn::ConvEnd::silu));

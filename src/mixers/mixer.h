@@ -39,6 +39,10 @@ class Mixer : public torch::nn::Module {
   // The same inside a stack, for a mixer that reads values of earlier layers from the pass.
   virtual torch::Tensor step_in_stack(MixerState& state, const torch::Tensor& x, nn::Pass&) { return step(state, x); }
 
+  // True of a tensor of the state that holds the last inputs of a short convolution or token shift; the others are what
+  // the recurrence carries.
+  virtual bool is_window(std::size_t /*tensor*/) const { return false; }
+
   // True if every position is treated alone, whatever the leading dimensions: [.., D] -> [.., D].
   virtual bool is_pointwise() const { return false; }
 };

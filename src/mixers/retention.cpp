@@ -66,6 +66,7 @@ class Retention : public Mixer {
     return state;
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor >= 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [q, k, v] = streams(x, [&](const nn::DepthwiseConv& conv, int s, const torch::Tensor& in) {
       return conv.step(state.tensors[static_cast<std::size_t>(s) + 1], in, nn::ConvEnd::silu);

@@ -63,6 +63,7 @@ class Rwkv4 : public Shifted {
     return {{past.p, past.q, past.o, torch::zeros({batch, D_}, options)}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 3; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [k, v, r] = streams(nn::token_blends(x.unsqueeze(1), state.tensors[3].unsqueeze(1), shares()));
     ops::WkvState past{state.tensors[0], state.tensors[1], state.tensors[2]};
@@ -127,6 +128,7 @@ class Rwkv4ChannelMix : public Shifted {
     return {{torch::zeros({batch, D_}, mix_k_.options().requires_grad(false))}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 0; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor y = mix(nn::token_blends(x.unsqueeze(1), state.tensors[0].unsqueeze(1), shares())).squeeze(1);
     state.tensors[0] = x;

@@ -48,6 +48,7 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
     return {{torch::zeros({batch, H_, N_, N_}, options), torch::zeros({batch, D_}, options)}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const Streams s = streams(nn::token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));
     const torch::Tensor y =

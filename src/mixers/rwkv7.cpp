@@ -60,6 +60,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
     return {{torch::zeros({batch, H_, N_, N_}, options), torch::zeros({batch, D_}, options)}};
   }
 
+  bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     nn::Pass pass = nn::Pass::evaluation();
     return step_in_stack(state, x, pass);

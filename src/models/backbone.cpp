@@ -26,6 +26,7 @@ torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
     if (block == blocks_.back()) walk.enter_last_layer();
     block->apply(stream, walk);
   }
+  stream.show(walk, {layers() - 1, Place::block_output});
   if (walk.labelled().defined() && !stream.settled) {
     stream.h = ops::select_positions(stream.h, walk.labelled());
     if (stream.residual.defined()) stream.residual = ops::select_positions(stream.residual, walk.labelled());
@@ -38,17 +39,23 @@ torch::Tensor Backbone::forward(const torch::Tensor& embedded, Walk& walk) {
   return layer_norm_.is_empty() ? stream.h : ops::normed(stream.h, layer_norm_);
 }
 
+std::vector<LayerMixer> Backbone::mixers() const {
+  std::vector<LayerMixer> list;
+  for (std::size_t layer = 0; layer < blocks_.size(); ++layer)
+    for (mixers::Mixer* mixer : blocks_[layer]->mixers())
+      list.push_back({static_cast<std::int64_t>(layer), mixer == blocks_[layer]->mixers().front(), mixer});
+  return list;
+}
+
 bool Backbone::has_step() const {
-  for (const auto& block : blocks_)
-    for (const mixers::Mixer* mixer : block->mixers())
-      if (!mixer->has_step()) return false;
+  for (const LayerMixer& each : mixers())
+    if (!each.mixer->has_step()) return false;
   return true;
 }
 
 std::vector<mixers::MixerState> Backbone::initial_states(std::int64_t batch) const {
   std::vector<mixers::MixerState> states;
-  for (const auto& block : blocks_)
-    for (const mixers::Mixer* mixer : block->mixers()) states.push_back(mixer->initial_state(batch));
+  for (const LayerMixer& each : mixers()) states.push_back(each.mixer->initial_state(batch));
   return states;
 }
 

@@ -18,6 +18,12 @@ struct BackboneOptions {
   double resid_dropout = 0;  // on the last branch
 };
 
+struct LayerMixer {
+  std::int64_t layer = 0;
+  bool is_sequence = true;  // else the state mixer
+  mixers::Mixer* mixer = nullptr;
+};
+
 class Backbone : public torch::nn::Module {
  public:
   Backbone(std::int64_t width, std::vector<std::shared_ptr<Block>> blocks, const BackboneOptions& options = {});
@@ -28,6 +34,9 @@ class Backbone : public torch::nn::Module {
   // True if every mixer has a recurrent form.
   bool has_step() const;
   std::vector<mixers::MixerState> initial_states(std::int64_t batch) const;
+
+  // All mixers with the layer that they are in, in the order of application: that of the states.
+  std::vector<LayerMixer> mixers() const;
 
   std::int64_t layers() const { return static_cast<std::int64_t>(blocks_.size()); }
 

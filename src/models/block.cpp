@@ -30,7 +30,7 @@ class ZoologyBlock : public LayerNormBlock {
  public:
   explicit ZoologyBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
 
-  void apply(Stream& stream, Walk& walk) override {
+  void run(Stream& stream, Walk& walk) override {
     stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_positions(walk)), walk);
     stream.settled = settles(walk);
     if (has_state_mixer()) stream.h = feed(stream.add_branch_and_norm(walk, parts_.dropout, norm2_), walk);
@@ -43,7 +43,7 @@ class ParallelBlock : public LayerNormBlock {
     require(has_state_mixer(), "a parallel block has two branches");
   }
 
-  void apply(Stream& stream, Walk& walk) override {
+  void run(Stream& stream, Walk& walk) override {
     stream.h = mix(stream.add_branch_and_norm(walk, parts_.dropout, norm1_, settling_positions(walk)), walk);
     stream.settled = settles(walk);
     stream.h = stream.h + feed(ops::normed(stream.residual, norm2_), walk);
@@ -54,7 +54,7 @@ class PostNormBlock : public LayerNormBlock {
  public:
   explicit PostNormBlock(BlockParts parts) : LayerNormBlock(std::move(parts)) {}
 
-  void apply(Stream& stream, Walk& walk) override {
+  void run(Stream& stream, Walk& walk) override {
     Tensor& x = stream.h;
     x = ops::add_and_norm(settled(x, walk), walk.dropout(mix(x, walk), parts_.dropout), norm1_).normal;
     settle_residual(stream, walk);
@@ -70,7 +70,7 @@ class MambaBlock : public Block {
     if (has_state_mixer()) norm2_ = register_module("norm2", std::make_shared<nn::RmsNorm>(parts_.width, kEps));
   }
 
-  void apply(Stream& stream, Walk& walk) override {
+  void run(Stream& stream, Walk& walk) override {
     stream.h = mix(normalised(*norm_, stream, walk), walk);
     settle_residual(stream, walk);
     if (has_state_mixer()) stream.h = feed(normalised(*norm2_, stream, walk), walk);
@@ -92,7 +92,7 @@ class PlainBlock : public Block {
  public:
   explicit PlainBlock(BlockParts parts) : Block(std::move(parts), "sequence_mixer", "state_mixer") {}
 
-  void apply(Stream& stream, Walk& walk) override {
+  void run(Stream& stream, Walk& walk) override {
     // Between layers, as in torch's recurrent networks: not before the first, not after the last.
     if (parts_.layer > 0) stream.h = walk.dropout(stream.h, parts_.dropout);
     stream.h = mix(stream.h, walk);
@@ -105,6 +105,13 @@ class PlainBlock : public Block {
 
 void Stream::add_branch(Walk& walk, double dropout) {
   residual = residual.defined() ? residual + walk.dropout(h, dropout) : h;
+}
+
+void Stream::show(Walk& walk, const Site& site) {
+  if (!walk.is_watched()) return;
+  // The sum becomes the stream; the next layer finds no branch to add.
+  h = walk.shown(site, residual.defined() ? residual + h.to(residual.scalar_type()) : h);
+  residual = Tensor();
 }
 
 Tensor Stream::add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm,
@@ -142,8 +149,9 @@ std::vector<mixers::Mixer*> Block::mixers() const {
 }
 
 Tensor Block::mix(const Tensor& x, Walk& walk) {
-  const Tensor input = rotary_ ? turned(x, walk) : x;
-  return settles(walk) ? walk.mix_labelled(*parts_.sequence, input) : walk.mix(*parts_.sequence, input);
+  const Tensor input = walk.shown({parts_.layer, Place::mixer_input}, rotary_ ? turned(x, walk) : x);
+  if (settles(walk)) return walk.mix_labelled(*parts_.sequence, input);
+  return walk.shown({parts_.layer, Place::mixer_output}, walk.mix(*parts_.sequence, input));
 }
 
 Tensor Block::turned(const Tensor& x, const Walk& walk) {

@@ -28,6 +28,8 @@ struct Stream {
   // The same, and the norm of the sum. If `positions` are given, the residual is kept at those only.
   torch::Tensor add_branch_and_norm(Walk& walk, double dropout, const torch::nn::LayerNorm& norm,
                                     const torch::Tensor& positions = {});
+  // Shows the whole stream, the last branch added, to the walk's watcher.
+  void show(Walk& walk, const Site& site);
   bool settled = false;  // labelled positions [R, D] instead of all [B, L, D]
 };
 
@@ -42,11 +44,15 @@ struct BlockParts {
 
 class Block : public torch::nn::Module {
  public:
-  virtual void apply(Stream& stream, Walk& walk) = 0;
+  void apply(Stream& stream, Walk& walk) {
+    stream.show(walk, {parts_.layer, Place::block_input});
+    run(stream, walk);
+  }
   std::vector<mixers::Mixer*> mixers() const;  // in the order of application
 
  protected:
   Block(BlockParts parts, const char* sequence_name, const char* state_name);
+  virtual void run(Stream& stream, Walk& walk) = 0;
 
   // True in the last layer, unless its state mixer mixes positions too: after its sequence mixer has mixed them for the
   // last time, only labelled positions are computed.
@@ -57,7 +63,10 @@ class Block : public torch::nn::Module {
   torch::Tensor mix(const torch::Tensor& x, Walk& walk);
   // x at the positions of that branch.
   torch::Tensor settled(const torch::Tensor& x, const Walk& walk) const;
-  torch::Tensor feed(const torch::Tensor& x, Walk& walk) { return walk.mix(*parts_.state, x); }
+  torch::Tensor feed(const torch::Tensor& x, Walk& walk) {
+    const torch::Tensor y = walk.mix(*parts_.state, walk.shown({parts_.layer, Place::mlp_input}, x));
+    return walk.shown({parts_.layer, Place::mlp_output}, y);
+  }
   bool has_state_mixer() const { return parts_.state != nullptr; }
   void settle_residual(Stream& stream, const Walk& walk) const;
 

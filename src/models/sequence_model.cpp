@@ -54,8 +54,10 @@ SequenceModel::SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared
   head_bias_ = lm_head_->bias;
 }
 
-torch::Tensor SequenceModel::hidden(const torch::Tensor& input, nn::Pass& pass) {
+torch::Tensor SequenceModel::hidden(const torch::Tensor& input, nn::Pass& pass, Watcher* watcher) {
+  require(!watcher || !pass.is_training(), "a watcher looks at a model that is evaluated");
   Walk walk(pass);
+  walk.watch(watcher);
   return backbone_->forward(embeddings_->forward(input, pass), walk);
 }
 

@@ -21,7 +21,8 @@ class SequenceModel : public torch::nn::Module {
  public:
   SequenceModel(std::shared_ptr<Embeddings> embeddings, std::shared_ptr<Backbone> backbone, const HeadShape& head);
 
-  torch::Tensor hidden(const torch::Tensor& input, nn::Pass& pass);  // [B, L] -> [B, L, D]
+  // [B, L] -> [B, L, D]; a watcher, if given, sees what the layers read and write.
+  torch::Tensor hidden(const torch::Tensor& input, nn::Pass& pass, Watcher* watcher = nullptr);
   // The same at the given positions, indices [R] into [B * L], without what only others would need: [R, D].
   torch::Tensor hidden_at(const torch::Tensor& input, const torch::Tensor& positions, nn::Pass& pass);
   torch::Tensor logits(const torch::Tensor& tokens, nn::Pass& pass);  // [B, L, classes]; for small cases
@@ -37,6 +38,7 @@ class SequenceModel : public torch::nn::Module {
   const torch::Tensor& output_matrix() const;                      // [classes, D]
   const torch::Tensor& output_bias() const { return head_bias_; }  // [classes], or undefined
   std::int64_t layers() const { return backbone_->layers(); }
+  std::vector<LayerMixer> mixers() const { return backbone_->mixers(); }
 
  private:
   bool is_signal_;

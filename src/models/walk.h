@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mixers/mixer.h"
+#include "models/watcher.h"
 #include "ops/profile.h"
 
 namespace mneme::models {
@@ -43,6 +44,11 @@ class Walk {
     return mixer.forward_at(x, labelled_, pass_);
   }
 
+  // Shows x to the watcher, if there is one. Not in a walk with labelled positions: a watcher sees every position.
+  void watch(Watcher* watcher) { watcher_ = watcher; }
+  bool is_watched() const { return watcher_ != nullptr; }
+  torch::Tensor shown(const Site& site, const torch::Tensor& x) { return watcher_ ? watcher_->visit(site, x) : x; }
+
   bool is_step() const { return state_ != nullptr; }
   std::int64_t position() const { return state_ ? state_->position : 0; }  // of the first token
   torch::Tensor dropout(const torch::Tensor& x, double p) { return pass_.dropout(x, p); }
@@ -59,6 +65,7 @@ class Walk {
   torch::Tensor labelled_;
   bool in_last_layer_ = false;
   ModelState* state_ = nullptr;
+  Watcher* watcher_ = nullptr;
   std::size_t next_ = 0;
 };
 
