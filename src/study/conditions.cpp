@@ -102,15 +102,19 @@ bool Conditions::Condition::holds(const Json& value) const {
 
 std::optional<bool> Conditions::hold(const ConfigValue& point) {
   bool all_written = true;
+  bool one_fails = false;
+  // Every field is looked up even after a condition has failed: check_used() asks whether any run has it.
   for (auto& [path, condition] : conditions_) {
+    if (one_fails && condition.met_field) continue;
     const ConfigValue* value = value_at(point, path);
     if (!value || value->is_table()) {
       all_written = false;
       continue;
     }
     condition.met_field = true;
-    if (!condition.holds(config_to_json(*value))) return false;
+    one_fails = one_fails || !condition.holds(config_to_json(*value));
   }
+  if (one_fails) return false;
   return all_written ? std::optional(true) : std::nullopt;
 }
 

@@ -112,6 +112,13 @@ TEST(Study, ExcludeTakesPointsOut) {
   EXPECT_EQ(cells(kAxes + "[[exclude]]\nmodel.attention.num_heads = \">= 1\"\n").size(), 4u);
 }
 
+// It took a field for unknown that no point reached, because an earlier condition of the rule had failed for all of them.
+TEST(Study, ARuleThatFitsNoPointOfAScaleIsNoError) {
+  const std::string rule = "[[exclude]]\nmodel.mixer = \"rnn\"\ntrain.batch = 512\ntrain.lr = \"> 0.15\"\n";
+  EXPECT_EQ(cells("[train]\nbatch = 64\nlr = [0.1, 0.2]\n[model]\nmixer = [\"attention\", \"rnn\"]\n" + rule).size(),
+            4u);
+}
+
 TEST(Study, WhatCannotWorkMayBeExcluded) {
   const std::string impossible = "[task]\nlength = [8, 64]\npairs = [2, 16]\nvocab = 128\n";
   EXPECT_THAT(message(impossible), HasSubstr("[windows.toml:3"));
