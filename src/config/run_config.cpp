@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "config/model_config.h"
 #include "config/test_config.h"
@@ -85,6 +86,15 @@ void forget_what_has_no_effect(Options& train, const tasks::TaskShape& shape) {
   if (train.integer("examples") == 0) forget("order_seed");
 }
 
+// In order, each once, and all of them steps of the run.
+void resolve_keep(Options& train) {
+  const std::vector<std::int64_t> written = train.integers("keep");
+  const std::set<std::int64_t> sorted(written.begin(), written.end());
+  if (const std::int64_t steps = train.integer("steps"); !sorted.empty() && *sorted.rbegin() > steps)
+    train.reject("keep", fmt::format("steps from 0 to train.steps = {}", steps));
+  train.set("keep", std::vector<std::int64_t>(sorted.begin(), sorted.end()));
+}
+
 void resolve_train(RunConfig& run, const ConfigValue& table) {
   Options& train = run.train = resolve(train_schema(), &table, "train");
   const std::int64_t batch = train.integer("batch");
@@ -107,6 +117,7 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
     const std::int64_t tokens = std::max(kMicroBatchFloats / run.model.integer("width"), kMicroBatchTokens);
     train.set("micro_batch", std::clamp<std::int64_t>(tokens / run.shape.length, 1, batch));
   }
+  resolve_keep(train);
   forget_what_has_no_effect(train, run.shape);
   for (const char* part : {"data", "init", "order", "dropout"}) {
     const std::string name = std::string(part) + "_seed";
@@ -125,8 +136,9 @@ Json complete_json(const RunConfig& run) {
   for (const MixerConfig& mixer : run.mixers) model[mixer.entry->table()] = mixer.options.values();
   if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
   Json& train = complete["train"] = run.train.values();
-  // Younger than the first runs, whose ids must stay: not there where it is the default.
+  // Younger than the first runs, whose ids must stay: not there where they are the default.
   if (train["stop_on"] == "accuracy") train.erase("stop_on");
+  if (train["keep"].empty()) train.erase("keep");
   if (Json test = test_json(run); !test.is_null()) complete["test"] = std::move(test);
   return complete;
 }

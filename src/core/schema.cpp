@@ -74,7 +74,8 @@ Json fitted(const Field& field, const ConfigValue& value) {
     case FieldType::choice: return is_choice(field, text) ? Json(*text) : misfit;
     case FieldType::integers: {
       const Json list = fitted_list(field, FieldType::integer, value);
-      return list.empty() ? misfit : list;
+      // None of them is a value only where none is the default.
+      return list.empty() && field.fallback != Json::array() ? misfit : list;
     }
     case FieldType::reals: return fitted_list(field, FieldType::real, value);
     case FieldType::texts: return fitted_list(field, FieldType::text, value);

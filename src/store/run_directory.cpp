@@ -5,6 +5,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/text.h"
 
@@ -66,6 +68,18 @@ RunState RunDirectory::state() const {
 }
 
 bool RunDirectory::has_checkpoint() const { return fs::exists(checkpoint()) || fs::exists(previous_checkpoint()); }
+
+std::vector<std::int64_t> RunDirectory::kept_steps() const {
+  std::vector<std::int64_t> steps;
+  if (!fs::exists(kept_weights())) return steps;
+  for (const auto& entry : fs::directory_iterator(kept_weights())) {
+    const std::string stem = entry.path().stem().string();
+    const bool number = !stem.empty() && stem.size() < 16 && stem.find_first_not_of("0123456789") == stem.npos;
+    if (number && entry.path().extension() == ".safetensors") steps.push_back(std::stoll(stem));
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
 
 Attempt RunDirectory::attempt() const {
   const Path file = path_ / "attempt.json";

@@ -31,6 +31,8 @@ class RunDirectory {
   Path checkpoint() const { return path_ / "checkpoint.safetensors"; }
   // The checkpoint before the last one.
   Path previous_checkpoint() const { return path_ / "checkpoint.previous.safetensors"; }
+  // A folder: STEP.safetensors for each step of train.keep.
+  Path kept_weights() const { return path_ / "weights"; }
   // Locked by the attempt's worker for as long as it lives.
   Path alive(std::int64_t attempt) const { return path_ / ("alive." + std::to_string(attempt)); }
 
@@ -44,6 +46,7 @@ class RunDirectory {
   std::vector<Json> metrics() const;  // complete lines only
   Attempt attempt() const;
   bool has_checkpoint() const;
+  std::vector<std::int64_t> kept_steps() const;  // whose weights are there, ascending
   // A failed run that will not be tried again by itself: it killed its worker too often.
   bool set_aside() const;
   std::vector<std::string> last_log_lines(std::size_t count) const;

@@ -86,6 +86,7 @@ RunWriter RunWriter::begin(const RunDirectory& directory, const Json& config, st
     throw Error(ErrorKind::io, directory.alive(writer.number_).string(), "another process holds this attempt");
   writer.store_attempt(present.deaths);
   remove_temporaries(directory.path());
+  if (fs::exists(directory.kept_weights())) remove_temporaries(directory.kept_weights());
   remove_marks(directory, writer.number_);
   return writer;
 }

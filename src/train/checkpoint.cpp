@@ -5,31 +5,13 @@
 #include "core/error.h"
 #include "core/safetensors.h"
 #include "train/trainer.h"
+#include "train/weights.h"
 
 namespace mneme::train {
-namespace {
 
-std::span<const std::byte> bytes_of(const torch::Tensor& tensor, std::int64_t offset, std::int64_t size) {
-  return std::as_bytes(std::span(tensor.data_ptr<float>() + offset, static_cast<std::size_t>(size)));
-}
-
-void copy_into(const Safetensors& file, const Path& path, const std::string& name, const torch::Tensor& to,
-               std::int64_t offset, const std::vector<std::int64_t>& shape) {
-  const auto found = file.tensors().find(name);
-  if (found == file.tensors().end())
-    throw Error(ErrorKind::data, path.string(), fmt::format("no tensor '{}' in the checkpoint", name));
-  if (found->second.dtype != "F32" || found->second.shape != shape)
-    throw Error(ErrorKind::data, path.string(),
-                fmt::format("tensor '{}' differs from the model in type or shape", name));
-  std::memcpy(to.data_ptr<float>() + offset, found->second.bytes.data(), found->second.bytes.size());
-}
-
-constexpr const char* kFormat = "mneme-checkpoint-2";
-
-}  // namespace
-
-CheckpointFiles::CheckpointFiles(Path newest) : current(std::move(newest)), previous(current) {
+CheckpointFiles::CheckpointFiles(Path newest) : current(std::move(newest)), previous(current), kept(current) {
   previous.replace_filename(current.stem().string() + ".previous" + current.extension().string());
+  kept.replace_filename("weights");
 }
 
 Json Trainer::Position::json() const {
@@ -68,15 +50,12 @@ Trainer::Position Trainer::Position::from_json(const Json& json) {
 }
 
 void Trainer::save(const CheckpointFiles& files) const {
-  std::map<std::string, TensorView> tensors;
-  for (const auto& segment : parameters_->segments())
-    tensors["param." + segment.name] = {"F32", segment.shape,
-                                        bytes_of(parameters_->values, segment.offset, segment.size)};
+  std::map<std::string, TensorView> tensors = parameter_views(*parameters_);
   const std::int64_t n = parameters_->size();
   tensors["adam.m"] = {"F32", {n}, bytes_of(optimiser_->first_moment, 0, n)};
   tensors["adam.v"] = {"F32", {n}, bytes_of(optimiser_->second_moment, 0, n)};
   save_sealed_safetensors(files.current, tensors,
-                          {{"format", kFormat}, {"run", run_.id}, {"position", canonical(position_.json())}},
+                          {{"format", kCheckpointFormat}, {"run", run_.id}, {"position", canonical(position_.json())}},
                           {.gate = files.gate, .previous = files.previous});
 }
 
@@ -102,26 +81,14 @@ Recovery Trainer::recover(const CheckpointFiles& files) {
 }
 
 void Trainer::restore(const Path& checkpoint) {
-  const Safetensors file = Safetensors::load_sealed(checkpoint);
-  const auto& metadata = file.metadata();
-  const auto field = [&](const char* name) -> const std::string& {
-    const auto found = metadata.find(name);
-    if (found == metadata.end())
-      throw Error(ErrorKind::data, checkpoint.string(),
-                  fmt::format("no '{}' in the metadata, expected a checkpoint of Mneme", name));
-    return found->second;
-  };
-  if (field("format") != kFormat || field("run") != run_.id)
-    throw Error(
-        ErrorKind::data, checkpoint.string(),
-        fmt::format("a checkpoint of run {} in format {}, expected run {}", field("run"), field("format"), run_.id));
+  const RunTensors file(checkpoint, run_, {kCheckpointFormat});
   // Read before anything is changed: a checkpoint is taken whole or not at all.
-  Position position = Position::from_json(parse_json(field("position"), checkpoint.string()));
+  Position position = Position::from_json(parse_json(file.field("position"), checkpoint.string()));
   for (const auto& segment : parameters_->segments())
-    copy_into(file, checkpoint, "param." + segment.name, parameters_->values, segment.offset, segment.shape);
+    file.copy("param." + segment.name, parameters_->values, segment.offset, segment.shape);
   const std::vector<std::int64_t> flat = {parameters_->size()};
-  copy_into(file, checkpoint, "adam.m", optimiser_->first_moment, 0, flat);
-  copy_into(file, checkpoint, "adam.v", optimiser_->second_moment, 0, flat);
+  file.copy("adam.m", optimiser_->first_moment, 0, flat);
+  file.copy("adam.v", optimiser_->second_moment, 0, flat);
   position_ = std::move(position);
 }
 

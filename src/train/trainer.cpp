@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,6 +11,7 @@
 #include "ops/profile.h"
 #include "train/generalisation.h"
 #include "train/signals.h"
+#include "train/weights.h"
 
 namespace mneme::train {
 namespace {
@@ -69,9 +71,12 @@ Json Trainer::training_values() const {
 
 TrainResult Trainer::train(const CheckpointFiles& files, TrainObserver& observer) {
   const std::int64_t steps = run_.train.integer("steps"), every = run_.train.integer("eval_every");
+  if (position_.step == 0) keep_if_chosen(files);
   while (position_.step < steps && verdict().empty()) {
     const Progress progress = step();
     if (!std::isfinite(progress.loss)) return finish(Outcome::diverged, "the training loss is not finite");
+    // Before any checkpoint of this step: who resumes from one finds all that was to be kept until then.
+    keep_if_chosen(files);
     observer.on_step(progress);
     if (position_.step % every == 0 || position_.step == steps) {
       if (!evaluate_validation(observer)) return finish(Outcome::diverged, "the validation loss is not finite");
@@ -83,6 +88,12 @@ TrainResult Trainer::train(const CheckpointFiles& files, TrainObserver& observer
   }
   const std::string early = verdict();
   return finish_tested(early.empty() ? "budget" : early, observer);
+}
+
+void Trainer::keep_if_chosen(const CheckpointFiles& files) const {
+  const std::vector<std::int64_t> chosen = run_.train.integers("keep");
+  if (std::binary_search(chosen.begin(), chosen.end(), position_.step))
+    keep_weights(run_, *parameters_, position_.step, files);
 }
 
 void Trainer::save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const {

@@ -81,6 +81,8 @@ class Trainer {
   // Why training can stop: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has
   // passed without train.give_up_below), or "".
   std::string verdict() const;
+  // Keeps the weights if the position is one of train.keep.
+  void keep_if_chosen(const CheckpointFiles& files) const;
   void save_and_tell(const CheckpointFiles& files, TrainObserver& observer) const;
   TrainResult finish(Outcome outcome, std::string reason);
   // The outcome done, with every test of the final weights; interrupted if the observer wants to leave meanwhile.

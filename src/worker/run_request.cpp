@@ -189,7 +189,8 @@ bool carry_out_run(const Json& request) {
   for (const std::string& warning : run.warnings) writer.log("warning: " + warning);
   try {
     train::Trainer trainer(run);
-    const train::CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(), writer.gate());
+    const train::CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(),
+                                       directory.kept_weights(), writer.gate());
     for (const std::string& note : trainer.recover(files).notes) writer.log(note);
     const double seconds = restore_metrics(trainer, writer);
     Recorder recorder(run, writer, trainer.position(), seconds, clock_of(request, trainer.checkpoint_bytes()));

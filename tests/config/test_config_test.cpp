@@ -35,6 +35,7 @@ TEST(TestConfig, OldRunsKeepTheirIds) {
   EXPECT_EQ(from(plain + "[test]\n").id, plain_id);
   EXPECT_EQ(from(plain + "[test]\nalong = ''\nvalues = [64]\nexamples = 7\nphases = false\ntraces = 0\n").id, plain_id);
   EXPECT_EQ(from("train = { micro_batch = 32, eval_examples = 1000, stop_on = 'accuracy' }").id, plain_id);
+  EXPECT_EQ(from("train = { micro_batch = 32, eval_examples = 1000, keep = [] }").id, plain_id);
 }
 
 TEST(TestConfig, WhatItSaysIsPartOfTheRun) {
