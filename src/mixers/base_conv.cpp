@@ -10,7 +10,7 @@
 namespace mneme::mixers {
 namespace {
 
-// y = conv(x) with its own parameters and state.
+// y = conv(x), both [B, L, D], with its own parameters and state; a step takes and returns [B, D].
 class Convolution : public torch::nn::Module {
  public:
   virtual torch::Tensor forward(const torch::Tensor& x) = 0;
@@ -87,7 +87,7 @@ class ImplicitFilter : public LongConvolution {
 
   // Time from 0 to 1, and one slow wave: [taps, 3].
   torch::Tensor positions(std::int64_t taps) const {
-    const torch::Tensor t = torch::arange(taps, torch::kFloat64);
+    const torch::Tensor t = torch::arange(taps, torch::kFloat64);  // [taps]
     const torch::Tensor wave = t * (1e-4 * 2.0 * M_PI / static_cast<double>(l_max_));
     const torch::Tensor z = torch::stack(
         {t / static_cast<double>(std::max<std::int64_t>(l_max_ - 1, 1)), torch::cos(wave), -torch::sin(wave)}, 1);
@@ -123,7 +123,7 @@ class BaseConv : public Mixer {
 
  private:
   torch::Tensor gated(const torch::Tensor& y, const torch::Tensor& x) {
-    const torch::Tensor p = projection_->forward(x);
+    const torch::Tensor p = projection_->forward(x);  // [.., D]
     return torch::addcmul(x, use_act_ ? torch::silu(y) : y, use_act_ ? torch::silu(p) : p);
   }
 

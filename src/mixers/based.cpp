@@ -47,6 +47,7 @@ class Based : public Mixer {
  private:
   // Values are weighted relative to the first token's, which is added back: the average of few values then has few
   // digits to lose, and the gradient of the weights is exactly zero where there is nothing to choose from.
+  // [B, L, D]
   torch::Tensor averages(const torch::Tensor& x) {
     const std::int64_t dv = D_ / H_;
     const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);  // [B, L, H, dv], [B, 1, H, dv]
@@ -55,6 +56,7 @@ class Based : public Mixer {
     return (o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2);
   }
 
+  // [.., C] -> [.., H, C / H]
   torch::Tensor heads(const torch::Tensor& y) const { return y.unflatten(-1, {H_, y.size(-1) / H_}); }
 
   // [.., H, features]

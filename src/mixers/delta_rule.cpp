@@ -60,7 +60,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
 
   bool is_window(std::size_t tensor) const override { return tensor >= 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const torch::Tensor token = x.unsqueeze(1);
+    const torch::Tensor token = x.unsqueeze(1);  // [B, 1, D]
     const Inputs in = inputs(token, [&](const nn::DepthwiseConv& conv, int i, const torch::Tensor& y, nn::ConvEnd end) {
       return conv.step(state.tensors[static_cast<std::size_t>(1 + i)], y.squeeze(1), end).unsqueeze(1);
     });
@@ -83,7 +83,8 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
 
  private:
   struct Inputs {
-    torch::Tensor q, k, v, beta, g;  // as delta_rule wants them
+    // As delta_rule takes them: [B, L, H, dk], [B, L, n, H, dk], [B, L, n, H, dv], [B, L, n, H], [B, L, H] or none.
+    torch::Tensor q, k, v, beta, g;
   };
 
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
@@ -100,7 +101,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
 
   template <class ApplyConv>
   Inputs inputs(const torch::Tensor& x, ApplyConv apply_conv) {
-    std::array<torch::Tensor, 3> streams;
+    std::array<torch::Tensor, 3> streams;  // [B, L, n H dk] twice, of q with n = 1, and [B, L, n H dv]
     for (int i = 0; i < 3; ++i) {
       const torch::Tensor y = proj_[i]->forward(x);
       const bool silu = i == 2 || rule_.activation == "silu";
@@ -114,14 +115,14 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
     in.k = repeat_heads(query_key(streams[1].unflatten(2, {s_.householders, s_.heads, s_.key_size})));
     in.v = streams[2].unflatten(2, {s_.householders, s_.value_heads, s_.value_size});
     if (s_.beta) {
-      in.beta = torch::sigmoid(b_proj_->forward(x));
+      in.beta = torch::sigmoid(b_proj_->forward(x));  // [B, L, n H]
       if (s_.double_beta) in.beta = 2.0 * in.beta;
     } else {
       in.beta = torch::full({x.size(0), x.size(1), s_.householders * s_.value_heads}, s_.double_beta ? 2.0 : 1.0,
                             x.options().requires_grad(false));
     }
-    in.beta = in.beta.unflatten(2, {s_.householders, s_.value_heads});
-    if (s_.decay) in.g = -torch::exp(A_log_) * torch::softplus(a_proj_->forward(x) + dt_bias_);
+    in.beta = in.beta.unflatten(2, {s_.householders, s_.value_heads});                           // [B, L, n, H]
+    if (s_.decay) in.g = -torch::exp(A_log_) * torch::softplus(a_proj_->forward(x) + dt_bias_);  // [B, L, H]
     return in;
   }
 
@@ -151,7 +152,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
   std::array<ops::Linear, 3> proj_{nullptr, nullptr, nullptr};
   std::array<std::shared_ptr<nn::DepthwiseConv>, 3> conv_;
   ops::Linear b_proj_{nullptr}, a_proj_{nullptr}, g_proj_{nullptr}, o_proj_{nullptr};
-  torch::Tensor A_log_, dt_bias_;
+  torch::Tensor A_log_, dt_bias_;  // [H]
   std::shared_ptr<nn::RmsNorm> o_norm_;
 };
 

@@ -54,7 +54,7 @@ class DiagonalModel : public torch::nn::Module, public nn::SelfInitialised {
   };
   Discrete discrete() const {
     const auto exact = [](const Tensor& parameter) { return parameter.to(torch::kFloat64); };
-    const Tensor dt = torch::exp(exact(log_dt_)).unsqueeze(1);
+    const Tensor dt = torch::exp(exact(log_dt_)).unsqueeze(1);  // [H, 1]
     const ops::ComplexPair half = (0.5 * dt) * ops::ComplexPair{-torch::exp(exact(inv_A_real_)), exact(A_imag_)};
     const ops::ComplexPair above{1.0 + half.re, half.im}, below{1.0 - half.re, -half.im};
     return {above / below, (dt * ops::complex_pair(exact(B_))) / below, ops::complex_pair(exact(C_.squeeze(0)))};
@@ -124,10 +124,10 @@ class H3 : public Mixer, public nn::SelfInitialised {
 
   bool is_window(std::size_t tensor) const override { return tensor == 0; }
   Tensor step(MixerState& state, const Tensor& x) override {
-    const Tensor k = k_proj_->forward(x);  // [B, D]
-    const Tensor shifted = torch::constant_pad_nd(state.tensors[0].narrow(2, 0, N_ - 1), {1, 0});
+    const Tensor k = k_proj_->forward(x);                                                          // [B, D]
+    const Tensor shifted = torch::constant_pad_nd(state.tensors[0].narrow(2, 0, N_ - 1), {1, 0});  // [B, D, N]
     state.tensors[0] = shifted + k.unsqueeze(2) * shift_->B;
-    const Tensor remembered = (state.tensors[0] * shift_->C).sum(2) + ssm_k_D_ * k;
+    const Tensor remembered = (state.tensors[0] * shift_->C).sum(2) + ssm_k_D_ * k;  // [B, D]
 
     const Tensor products = outer(remembered, v_proj_->forward(x));  // [B, H, e, e]
     const DiagonalModel::Discrete model = diagonal_->discrete();
@@ -138,7 +138,7 @@ class H3 : public Mixer, public nn::SelfInitialised {
     const ops::ComplexPair next =
         old * per_head(model.pole) + products.to(torch::kFloat64).unsqueeze(4) * per_head(model.B);
     state.tensors[1] = torch::stack({next.re, next.im}, 5).to(x.options());
-    const Tensor y = (2.0 * (next * per_head(model.C)).re.sum(4)).to(x.options());
+    const Tensor y = (2.0 * (next * per_head(model.C)).re.sum(4)).to(x.options());  // [B, H, e, e]
     return read(q_proj_->forward(x), y + D_.view({H_, 1, 1}) * products);
   }
 

@@ -85,6 +85,7 @@ class LinearAttention : public Mixer {
     return {q / std::sqrt(static_cast<double>(widths_.head_key())), k, v};
   }
 
+  // [.., H, dk], as x
   torch::Tensor mapped(torch::Tensor x, ElementwiseProduct* product, bool norm) const {
     if (product)
       x = product->forward(x);
@@ -95,6 +96,7 @@ class LinearAttention : public Mixer {
     return norm ? x / (x.sum(-1, true) + 1e-4) : x;
   }
 
+  // o [.., H, dv], or with the sum of the weights [.., H, dv + 1] -> [.., D]
   torch::Tensor output(torch::Tensor o) {
     if (normalised_) {
       const std::int64_t dv = widths_.head_value();

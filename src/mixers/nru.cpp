@@ -21,7 +21,7 @@ class Nru : public Mixer {
   Tensor forward(const Tensor& x, nn::Pass&) override {
     if (ops::use_kernels(x)) return output(fused(x.transpose(0, 1)).transpose(0, 1));
     Tensor h = torch::zeros({x.size(0), H_}, x.options()), m = torch::zeros({x.size(0), M_}, x.options());
-    std::vector<Tensor> outputs;
+    std::vector<Tensor> outputs;  // [B, H] each
     for (const Tensor& token : x.unbind(1)) {
       move(h, m, token);
       outputs.push_back(h);
@@ -85,24 +85,24 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
     Tensor p = hmi2h_->forward(torch::cat({x, h, m}, 1));  // [B, H]
     if (ln_h_) p = ln_h_->forward(p);
     h = torch::relu(p);
-    const Tensor q = table8_ ? torch::cat({x, h, m}, 1) : torch::cat({h, m}, 1);
-    const Tensor alpha = bent(hm2alpha_->forward(q)), beta = bent(hm2beta_->forward(q));
-    const Tensor write = alpha.unsqueeze(2) * vectors(hm2v_alpha_->forward(q));  // [B, k, M]
-    const Tensor erase = beta.unsqueeze(2) * vectors(hm2v_beta_->forward(q));    // [B, k, M]
+    const Tensor q = table8_ ? torch::cat({x, h, m}, 1) : torch::cat({h, m}, 1);  // [B, H + M], or [B, D + H + M]
+    const Tensor alpha = bent(hm2alpha_->forward(q)), beta = bent(hm2beta_->forward(q));  // [B, k]
+    const Tensor write = alpha.unsqueeze(2) * vectors(hm2v_alpha_->forward(q));           // [B, k, M]
+    const Tensor erase = beta.unsqueeze(2) * vectors(hm2v_beta_->forward(q));             // [B, k, M]
     m = m + (write - erase).mean(1);
   }
 
   Tensor fused(const Tensor& x) override {
     const ops::NruShape shape{H_, M_, k_, s_, relu_};
-    const Tensor W = hmi2h_->weight;
-    const Tensor a = ops::linear_map(x, W.narrow(1, 0, D_), hmi2h_->bias);
+    const Tensor W = hmi2h_->weight;                                        // [H, D + H + M]
+    const Tensor a = ops::linear_map(x, W.narrow(1, 0, D_), hmi2h_->bias);  // [L, B, H]
     const auto maps = {hm2alpha_, hm2beta_, hm2v_alpha_, hm2v_beta_};
     std::vector<Tensor> weights, biases;
     for (const ops::Linear& map : maps) {
       weights.push_back(map->weight);
       biases.push_back(map->bias);
     }
-    const Tensor U = torch::cat(weights), bias = torch::cat(biases);
+    const Tensor U = torch::cat(weights), bias = torch::cat(biases);  // [2k + 4s, reads], [2k + 4s]
     const std::int64_t first = table8_ ? D_ : 0;
     const Tensor o = table8_ ? ops::linear_map(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
     return ops::nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_),
@@ -116,10 +116,10 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
 
   // Rows of f(u0 u1^T), each over its L5 norm. The largest entry is taken out of the norm, so that no power underflows.
   Tensor vectors(const Tensor& u) const {
-    const Tensor outer = u.narrow(1, 0, s_).unsqueeze(2) * u.narrow(1, s_, s_).unsqueeze(1);
-    const Tensor v = bent(outer).flatten(1).unflatten(1, {k_, M_});  // [B, k, M]
+    const Tensor outer = u.narrow(1, 0, s_).unsqueeze(2) * u.narrow(1, s_, s_).unsqueeze(1);  // [B, s, s]
+    const Tensor v = bent(outer).flatten(1).unflatten(1, {k_, M_});                           // [B, k, M]
     // Where a row is zero any positive scale will do, and no gradient may come from there.
-    const Tensor largest = v.detach().abs().amax(2, true), dead = largest == 0;
+    const Tensor largest = v.detach().abs().amax(2, true), dead = largest == 0;  // [B, k, 1], as all below
     const Tensor scale = torch::where(dead, torch::ones_like(largest), largest);
     const Tensor sum = (v / scale).abs().pow(5).sum(2, true);
     const Tensor norm = scale * torch::where(dead, torch::ones_like(sum), sum).pow(0.2);
@@ -130,7 +130,7 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
   bool relu_, table8_;
   ops::Linear hmi2h_{nullptr}, hm2alpha_{nullptr}, hm2beta_{nullptr}, hm2v_alpha_{nullptr}, hm2v_beta_{nullptr};
   torch::nn::LayerNorm ln_h_{nullptr};
-  Tensor W_h2o_, b_o_;
+  Tensor W_h2o_, b_o_;  // [H, H], [H]
 };
 
 // Variant `eq5`: the equations as paper B prints them.
@@ -159,7 +159,7 @@ class PlainNru : public Nru {
       weights.push_back(map->weight);
       biases.push_back(map->bias);
     }
-    const Tensor W = torch::cat(weights);
+    const Tensor W = torch::cat(weights);  // [H + 2 + 2M, D + H + M]
     return ops::nru_plain_layer({H_, M_, 1, 0, true}, ops::linear_map(x, W.narrow(1, 0, D_), torch::cat(biases)),
                                 W.narrow(1, D_, H_ + M_));
   }

@@ -14,7 +14,7 @@ using torch::Tensor;
 
 // The names of torch.nn's cells, one set a layer; biases are undefined without `bias`.
 struct Layer {
-  Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+  Tensor weight_ih, weight_hh, bias_ih, bias_hh;  // [gates * H, D or H], [gates * H, H], [gates * H] twice
 };
 
 // A stack of layers of one kind of cell. States are vectors of [B, H], all of one layer together.
@@ -58,7 +58,7 @@ class Recurrent : public Mixer, public nn::SelfInitialised {
   Tensor step(MixerState& state, const Tensor& x) override {
     Tensor y = x;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
-      const Tensor a = ops::linear_map(y, layers_[k].weight_ih, layers_[k].bias_ih);
+      const Tensor a = ops::linear_map(y, layers_[k].weight_ih, layers_[k].bias_ih);  // [B, gates * H]
       y = cell(layers_[k], a, state.tensors.data() + k * vectors_);
     }
     return y;
@@ -81,8 +81,8 @@ class Recurrent : public Mixer, public nn::SelfInitialised {
 
  private:
   Tensor composed_layer(const Layer& layer, const Tensor& x) const {
-    const Tensor a = ops::linear_map(x, layer.weight_ih, layer.bias_ih);  // [B, L, gates * H]
-    std::vector<Tensor> state(vectors_, torch::zeros({x.size(0), H_}, x.options())), outputs;
+    const Tensor a = ops::linear_map(x, layer.weight_ih, layer.bias_ih);                       // [B, L, gates * H]
+    std::vector<Tensor> state(vectors_, torch::zeros({x.size(0), H_}, x.options())), outputs;  // [B, H] each
     for (const Tensor& step : a.unbind(1)) outputs.push_back(cell(layer, step, state.data()));
     return torch::stack(outputs, 1);
   }
@@ -137,20 +137,20 @@ class Gru : public Recurrent {
 
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
     const auto in = a.chunk(3, 1);  // r, z, n
-    const Tensor& h = state[0];
+    const Tensor& h = state[0];     // [B, H], as r, z and n below
     const std::int64_t H = H_;
     const auto back = [&](std::int64_t first, std::int64_t blocks, const Tensor& from) {
       const Tensor bias = layer.bias_hh.defined() ? layer.bias_hh.narrow(0, first * H, blocks * H) : Tensor();
       return ops::linear_map(from, layer.weight_hh.narrow(0, first * H, blocks * H), bias);
     };
-    const auto gates = back(0, 2, h).chunk(2, 1);
+    const auto gates = back(0, 2, h).chunk(2, 1);  // r, z: [B, H] each
     const Tensor r = torch::sigmoid(in[0] + gates[0]), z = torch::sigmoid(in[1] + gates[1]);
     const Tensor n = torch::tanh(in[2] + (reset_before_ ? back(2, 1, r * h) : r * back(2, 1, h)));
     return state[0] = n + z * (h - n);
   }
 
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {
-    Tensor bias, bias_n = torch::zeros({H_}, x.options());
+    Tensor bias, bias_n = torch::zeros({H_}, x.options());  // [3 H], [H]
     if (layer.bias_ih.defined()) {
       bias_n = layer.bias_hh.narrow(0, 2 * H_, H_);
       // The n block of b_hh is scaled by the reset gate, so it cannot join b_ih.

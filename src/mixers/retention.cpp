@@ -100,11 +100,12 @@ class Retention : public Mixer {
   // The state as seen from one position later, before its decay: a step knows no positions.
   virtual torch::Tensor aged(const torch::Tensor& S) { return S; }
 
+  // q, k [.., H, dk] and v [.., H, dv]
   template <class ApplyConv>
   std::array<torch::Tensor, 3> streams(const torch::Tensor& x, ApplyConv apply_conv) {
     std::array<torch::Tensor, 3> result;
     for (int s = 0; s < 3; ++s) {
-      torch::Tensor y = proj_[s]->forward(x);
+      torch::Tensor y = proj_[s]->forward(x);  // [.., H dk or H dv, fewer with groups]
       if (conv_[s]) y = apply_conv(*conv_[s], s, y);
       if (s < 2) y = activate(feature_map_, y);
       result[s] = heads(y, s < 2 ? widths_.head_key() : widths_.head_value());
@@ -113,6 +114,7 @@ class Retention : public Mixer {
     return result;
   }
 
+  // o [.., H, dv] and x [.., D] -> [.., D]
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& x) {
     if (!g_proj_) return o_proj_->forward(norm_->heads(o));
     const torch::Tensor gate = g_proj_->forward(x);  // [.., H dv]
@@ -147,6 +149,7 @@ class RetNet : public Retention {
   // Scores depend on the distance of query and key alone, so the state may turn back by one position a token.
   torch::Tensor aged(const torch::Tensor& S) override { return rotated(S.transpose(2, 3), -theta()).transpose(2, 3); }
 
+  // [dk / 2]
   torch::Tensor theta() const {
     const double dk = static_cast<double>(widths_.head_key());
     return torch::pow(10000.0, torch::arange(widths_.head_key() / 2, torch::kFloat64) * (-2.0 / dk));
@@ -155,9 +158,9 @@ class RetNet : public Retention {
   // Half-split pairs (i, i + dk / 2) of the last dimension, each turned by its angle.
   static torch::Tensor rotated(const torch::Tensor& x, const torch::Tensor& angle) {
     const auto options = x.options().requires_grad(false);
-    const torch::Tensor cos = torch::cos(angle).to(options), sin = torch::sin(angle).to(options);
+    const torch::Tensor cos = torch::cos(angle).to(options), sin = torch::sin(angle).to(options);  // [.., dk / 2]
     const std::int64_t half = x.size(-1) / 2;
-    const torch::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
+    const torch::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);  // [.., dk / 2]
     return torch::cat({a * cos - b * sin, b * cos + a * sin}, -1);
   }
 };
@@ -175,8 +178,8 @@ class Gla : public Retention {
 
  private:
   torch::Tensor log_decay(const torch::Tensor& x) override {
-    const torch::Tensor low = gk_proj_[0]->as<ops::Linear>()->forward(x);  // [.., rank]
-    torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<ops::Linear>()->forward(low)) / normalizer_;
+    const torch::Tensor low = gk_proj_[0]->as<ops::Linear>()->forward(x);                               // [.., rank]
+    torch::Tensor gk = torch::log_sigmoid(gk_proj_[1]->as<ops::Linear>()->forward(low)) / normalizer_;  // [.., H dk]
     if (clamp_min_) gk = torch::clamp_min(gk, *clamp_min_);
     return heads(gk, widths_.head_key());
   }

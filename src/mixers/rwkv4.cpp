@@ -90,13 +90,13 @@ class Rwkv4 : public Shifted {
 
  private:
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
-    std::vector<torch::Tensor> blends = nn::token_blends(x, shares());
+    std::vector<torch::Tensor> blends = nn::token_blends(x, shares());  // three [B, L, D]
     blends[2] = positions.of(blends[2]);
     const auto [k, v, r] = streams(blends);  // [B, L, D], r also [R, D]
     return output_->forward(r * positions.of(ops::wkv(k, v, decay(), time_first_)));
   }
 
-  torch::Tensor decay() const { return -torch::exp(time_decay_); }
+  torch::Tensor decay() const { return -torch::exp(time_decay_); }  // [D]
 
   // The weights are those of the token itself, its predecessor has the rest.
   std::vector<torch::Tensor> shares() const { return {1.0 - mix_k_, 1.0 - mix_v_, 1.0 - mix_r_}; }
@@ -106,7 +106,7 @@ class Rwkv4 : public Shifted {
     return {key_->forward(blends[0]), value_->forward(blends[1]), torch::sigmoid(receptance_->forward(blends[2]))};
   }
 
-  torch::Tensor time_decay_, time_first_, mix_k_, mix_v_, mix_r_;
+  torch::Tensor time_decay_, time_first_, mix_k_, mix_v_, mix_r_;  // [D] twice, [1, 1, D] three times
   ops::Linear key_{nullptr}, value_{nullptr}, receptance_{nullptr}, output_{nullptr};
 };
 
@@ -151,7 +151,7 @@ class Rwkv4ChannelMix : public Shifted {
     return torch::sigmoid(receptance_->forward(blends[1])) * value_->forward(k * k);
   }
 
-  torch::Tensor mix_k_, mix_r_;
+  torch::Tensor mix_k_, mix_r_;  // [1, 1, D]
   ops::Linear key_{nullptr}, receptance_{nullptr}, value_{nullptr};
 };
 

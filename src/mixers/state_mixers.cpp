@@ -26,6 +26,7 @@ class Pointwise : public Mixer {
   }
 };
 
+// [.., D] -> [.., hidden] -> [.., D]
 class Mlp : public Pointwise {
  public:
   Mlp(const catalog::MixerContext& context, const Options& options) : activation_(options.text("activation")) {
@@ -43,6 +44,7 @@ class Mlp : public Pointwise {
   ops::Linear fc1_{nullptr}, fc2_{nullptr};
 };
 
+// [.., D] -> twice [.., hidden] -> [.., D]
 class Glu : public Pointwise {
  public:
   Glu(const catalog::MixerContext& context, const Options& options) : activation_(options.text("activation")) {

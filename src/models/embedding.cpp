@@ -5,51 +5,11 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "kernels/dense/embedding.h"
-#include "ops/operation.h"
+#include "ops/embedding.h"
 #include "ops/path.h"
 #include "ops/profile.h"
-#include "ops/tensors.h"
-#include "ops/weight_gradient.h"
 
 namespace mneme::models {
-namespace {
-
-kernels::TokenRows token_rows(const torch::Tensor& tokens, const torch::Tensor& table) {
-  return {ops::extent(tokens, 0), ops::extent(tokens, 1), ops::extent(table, 1), tokens.data_ptr<std::int32_t>()};
-}
-
-// Rows of a table, plus rows [start, start + L) of a table of positions if there is one.
-class Lookup : public ops::Operation<Lookup> {
- public:
-  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& table,
-                               const torch::Tensor& tokens, const c10::optional<torch::Tensor>& positions,
-                               std::int64_t start) {
-    context->saved_data["tokens"] = tokens;
-    context->saved_data["table"] = table;
-    context->saved_data["positions"] = positions ? *positions : torch::Tensor();
-    context->saved_data["start"] = start;
-    const auto D = table.size(1);
-    torch::Tensor out = torch::empty({tokens.size(0), tokens.size(1), D}, table.options().requires_grad(false));
-    kernels::embed_tokens(token_rows(tokens, table), table.data_ptr<float>(),
-                          positions ? positions->data_ptr<float>() + start * D : nullptr, out.data_ptr<float>());
-    return out;
-  }
-
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                 torch::autograd::variable_list gradients) {
-    auto& saved = context->saved_data;
-    const torch::Tensor tokens = saved["tokens"].toTensor(), table = saved["table"].toTensor(),
-                        positions = saved["positions"].toTensor(), rows = gradients[0].contiguous();
-    const std::int64_t first = saved["start"].toInt() * table.size(1);
-    ops::WeightGradient dtable(table, true), dpositions(positions, positions.defined());
-    kernels::embed_tokens_backward(token_rows(tokens, table), rows.data_ptr<float>(), dtable.data(),
-                                   positions.defined() ? dpositions.data() + first : nullptr);
-    return {dtable.result(), torch::Tensor(), dpositions.result(), torch::Tensor()};
-  }
-};
-
-}  // namespace
 
 Embeddings::Embeddings(const EmbeddingShape& shape) : shape_(shape), sinusoids_(shape.width) {
   if (shape.input == "embedding")
@@ -64,7 +24,7 @@ Embeddings::Embeddings(const EmbeddingShape& shape) : shape_(shape), sinusoids_(
 
 torch::Tensor Embeddings::embed(const torch::Tensor& input) {
   if (!word_embeddings_.is_empty())
-    return uses_lookup() ? Lookup::apply(table(), input.contiguous(), c10::optional<torch::Tensor>(), 0)
+    return uses_lookup() ? ops::lookup(table(), input.contiguous())
                          : torch::embedding(table(), input.to(torch::kInt64));
   if (input_projection_.is_empty()) return shape_.vocab == 0 ? input.unsqueeze(2) : one_hot(input);
   const torch::Tensor& weight = input_projection_->weight;
@@ -101,8 +61,7 @@ torch::Tensor Embeddings::positions(const torch::Tensor& input, const torch::Ten
 torch::Tensor Embeddings::forward(const torch::Tensor& input, nn::Pass& pass, std::int64_t start) {
   const ops::Part part("embedding");
   if (uses_lookup() && shape_.positions == "learned")
-    return Lookup::apply(table(), input.contiguous(),
-                         c10::optional<torch::Tensor>(position_table(start + input.size(1))), start);
+    return ops::lookup(table(), input.contiguous(), position_table(start + input.size(1)), start);
   const torch::Tensor x = embed(input);
   const bool added =
       shape_.positions == "learned" || shape_.positions == "sinusoidal" || shape_.positions == "relative";

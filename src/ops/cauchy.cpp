@@ -4,6 +4,7 @@
 
 #include "kernels/conv/cauchy.h"
 #include "ops/operation.h"
+#include "ops/tensors.h"
 
 namespace mneme::ops {
 namespace {
@@ -12,41 +13,41 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-double* data(const Tensor& tensor) { return tensor.data_ptr<double>(); }
+// All tensors are real: the parts of u [V, H, n] and a [H, n].
+struct CauchyTensors {
+  Tensor u_re, u_im, a_re, a_im;
 
-// All tensors real: the parts of u [V, H, n], a [H, n] and of the sums [V, H, F].
+  variable_list list() const { return {u_re, u_im, a_re, a_im}; }
+
+  kernels::CauchyInput input(std::int64_t nodes) const {
+    return {{extent(u_re, 0), extent(u_re, 1), extent(u_re, 2), static_cast<std::size_t>(nodes)},
+            {doubles(u_re), doubles(u_im)},
+            {doubles(a_re), doubles(a_im)}};
+  }
+};
+
 class CauchySums : public Operation<CauchySums> {
  public:
+  // The parts of the sums, [V, H, F].
   static variable_list forward(AutogradContext* context, const Tensor& u_re, const Tensor& u_im, const Tensor& a_re,
                                const Tensor& a_im, std::int64_t nodes) {
-    const variable_list in = {u_re.contiguous(), u_im.contiguous(), a_re.contiguous(), a_im.contiguous()};
-    const variable_list out = {torch::empty({u_re.size(0), u_re.size(1), nodes / 2 + 1}, u_re.options()),
-                               torch::empty({u_re.size(0), u_re.size(1), nodes / 2 + 1}, u_re.options())};
-    kernels::cauchy(
-        {sizes_of(in[0], nodes), {data(in[0]), data(in[1])}, {data(in[2]), data(in[3])}, {data(out[0]), data(out[1])}});
-    context->save_for_backward(in);
+    const CauchyTensors t{u_re.contiguous(), u_im.contiguous(), a_re.contiguous(), a_im.contiguous()};
+    const Tensor re = torch::empty({u_re.size(0), u_re.size(1), nodes / 2 + 1}, u_re.options()),
+                 im = torch::empty_like(re);
+    kernels::cauchy(t.input(nodes), {doubles(re), doubles(im)});
+    context->save_for_backward(t.list());
     context->saved_data["nodes"] = nodes;
-    return out;
+    return {re, im};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list in = context->get_saved_variables();
-    const Tensor ds_re = gradients[0].contiguous(), ds_im = gradients[1].contiguous();
-    variable_list out = {torch::empty_like(in[0]), torch::empty_like(in[0]), torch::empty_like(in[2]),
-                         torch::empty_like(in[2]), Tensor()};
-    kernels::cauchy_backward({sizes_of(in[0], context->saved_data["nodes"].toInt()),
-                              {data(in[0]), data(in[1])},
-                              {data(in[2]), data(in[3])},
-                              {data(ds_re), data(ds_im)},
-                              {data(out[0]), data(out[1])},
-                              {data(out[2]), data(out[3])}});
-    return out;
-  }
-
- private:
-  static kernels::CauchySizes sizes_of(const Tensor& u, std::int64_t nodes) {
-    return {static_cast<std::size_t>(u.size(0)), static_cast<std::size_t>(u.size(1)),
-            static_cast<std::size_t>(u.size(2)), static_cast<std::size_t>(nodes)};
+    const auto t = named<CauchyTensors>(context->get_saved_variables());
+    const Tensor dout_re = gradients[0].contiguous(), dout_im = gradients[1].contiguous();
+    const Tensor du_re = torch::empty_like(t.u_re), du_im = torch::empty_like(t.u_re),
+                 da_re = torch::empty_like(t.a_re), da_im = torch::empty_like(t.a_re);
+    kernels::cauchy_backward(t.input(context->saved_data["nodes"].toInt()), {doubles(dout_re), doubles(dout_im)},
+                             {{doubles(du_re), doubles(du_im)}, {doubles(da_re), doubles(da_im)}});
+    return {du_re, du_im, da_re, da_im, Tensor()};
   }
 };
 

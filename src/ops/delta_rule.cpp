@@ -17,9 +17,6 @@ struct DeltaRuleTensors {
   torch::Tensor q, k, v, beta, g;  // contiguous; g is undefined without decay
   torch::Tensor errors, states;    // of the kernel, for its backward pass
 
-  static DeltaRuleTensors of(const variable_list& saved) {
-    return {saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], saved[6]};
-  }
   variable_list list() const { return {q, k, v, beta, g, errors, states}; }
 
   kernels::DeltaRuleInput input(bool normalise) const {
@@ -57,7 +54,7 @@ struct DeltaRule : Operation<DeltaRule> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto t = DeltaRuleTensors::of(context->get_saved_variables());
+    const auto t = named<DeltaRuleTensors>(context->get_saved_variables());
     const torch::Tensor dout = gradients[0].contiguous();
     const torch::Tensor dq = torch::empty_like(t.q), dk = torch::empty_like(t.k), dv = torch::empty_like(t.v),
                         dbeta = torch::empty_like(t.beta),

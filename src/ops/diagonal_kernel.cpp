@@ -4,6 +4,7 @@
 #include "kernels/conv/diagonal_kernel.h"
 #include "ops/operation.h"
 #include "ops/path.h"
+#include "ops/tensors.h"
 
 namespace mneme::ops {
 namespace {
@@ -12,38 +13,38 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Arguments and gradients are [n, H]: the kernel runs along the channels.
+// All [n, H]: the kernel runs along the channels.
+struct DiagonalTensors {
+  Tensor w_re, w_im, pole_re, pole_im;
+
+  variable_list list() const { return {w_re, w_im, pole_re, pole_im}; }
+
+  kernels::DiagonalKernelInput input(std::int64_t length) const {
+    return {{static_cast<std::size_t>(length), extent(w_re, 0), extent(w_re, 1)},
+            {doubles(w_re), doubles(w_im)},
+            {doubles(pole_re), doubles(pole_im)}};
+  }
+};
+
 class DiagonalKernel : public Operation<DiagonalKernel> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& w_re, const Tensor& w_im, const Tensor& pole_re,
                         const Tensor& pole_im, std::int64_t length) {
-    const variable_list in = {w_re.contiguous(), w_im.contiguous(), pole_re.contiguous(), pole_im.contiguous()};
-    Tensor kernel = torch::empty({length, w_re.size(1)}, w_re.options().dtype(torch::kFloat32));
-    kernels::diagonal_kernel(
-        {sizes_of(in[0], length), {data(in[0]), data(in[1])}, {data(in[2]), data(in[3])}, kernel.data_ptr<float>()});
-    context->save_for_backward(in);
-    return kernel;
-  }
-
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list in = context->get_saved_variables();
-    const Tensor dk = gradients[0].contiguous();
-    variable_list out;
-    for (int i = 0; i < 4; ++i) out.push_back(torch::empty_like(in[0]));
-    kernels::diagonal_kernel_backward({sizes_of(in[0], dk.size(0)),
-                                       {data(in[0]), data(in[1])},
-                                       {data(in[2]), data(in[3])},
-                                       dk.data_ptr<float>(),
-                                       {data(out[0]), data(out[1])},
-                                       {data(out[2]), data(out[3])}});
-    out.push_back(Tensor());
+    const DiagonalTensors t{w_re.contiguous(), w_im.contiguous(), pole_re.contiguous(), pole_im.contiguous()};
+    Tensor out = torch::empty({length, w_re.size(1)}, w_re.options().dtype(torch::kFloat32));
+    kernels::diagonal_kernel(t.input(length), floats(out));
+    context->save_for_backward(t.list());
     return out;
   }
 
- private:
-  static double* data(const Tensor& tensor) { return tensor.data_ptr<double>(); }
-  static kernels::DiagonalKernelSizes sizes_of(const Tensor& w, std::int64_t length) {
-    return {static_cast<std::size_t>(length), static_cast<std::size_t>(w.size(0)), static_cast<std::size_t>(w.size(1))};
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto t = named<DiagonalTensors>(context->get_saved_variables());
+    const Tensor dout = gradients[0].contiguous();
+    const Tensor dw_re = torch::empty_like(t.w_re), dw_im = torch::empty_like(t.w_re),
+                 dpole_re = torch::empty_like(t.w_re), dpole_im = torch::empty_like(t.w_re);
+    kernels::diagonal_kernel_backward(t.input(dout.size(0)), floats(dout),
+                                      {{doubles(dw_re), doubles(dw_im)}, {doubles(dpole_re), doubles(dpole_im)}});
+    return {dw_re, dw_im, dpole_re, dpole_im, Tensor()};
   }
 };
 

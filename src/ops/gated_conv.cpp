@@ -6,6 +6,7 @@
 #include "ops/long_conv.h"
 #include "ops/operation.h"
 #include "ops/path.h"
+#include "ops/tensors.h"
 
 namespace mneme::ops {
 namespace {
@@ -13,43 +14,43 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-std::size_t size(const torch::Tensor& tensor, int axis) { return static_cast<std::size_t>(tensor.size(axis)); }
+struct GatedConvTensors {
+  torch::Tensor u, kernel, skip;  // [B, L, 3C], [K, C], [C]: contiguous
+  torch::Tensor v, g;             // [B, L, C]: what opening gave, what closing left
 
-kernels::ConvGates gates_of(const torch::Tensor& u, const torch::Tensor& skip) {
-  return {size(u, 0), size(u, 1), size(skip, 0), u.data_ptr<float>(), skip.data_ptr<float>()};
-}
+  variable_list list() const { return {u, kernel, skip, v, g}; }
 
-kernels::LongConvSizes sizes_of(const torch::Tensor& u, const torch::Tensor& kernel) {
-  return {size(u, 0), size(u, 1), size(kernel, 0), size(kernel, 1)};
-}
+  kernels::ConvGatesInput gates() const {
+    return {extent(u, 0), extent(u, 1), extent(skip, 0), floats(u), floats(skip)};
+  }
+  kernels::LongConvInput conv() const {
+    return {{extent(u, 0), extent(u, 1), extent(kernel, 0), extent(kernel, 1)}, floats(v), floats(kernel)};
+  }
+};
 
 class GatedLongConv : public Operation<GatedLongConv> {
  public:
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& u_in, const torch::Tensor& kernel_in,
-                               const torch::Tensor& skip_in) {
-    const torch::Tensor u = u_in.contiguous(), kernel = kernel_in.contiguous(), skip = skip_in.contiguous();
-    const kernels::ConvGates gates = gates_of(u, skip);
-    const torch::Tensor v = torch::empty({u.size(0), u.size(1), skip.size(0)}, u.options().requires_grad(false));
-    const torch::Tensor g = torch::empty_like(v);  // the convolution, then with the skip
-    torch::Tensor z = torch::empty_like(v);
-    kernels::open_gate(gates, v.data_ptr<float>());
-    kernels::long_conv({sizes_of(u, kernel), v.data_ptr<float>(), kernel.data_ptr<float>(), g.data_ptr<float>()});
-    kernels::close_gate(gates, v.data_ptr<float>(), g.data_ptr<float>(), z.data_ptr<float>());
-    context->save_for_backward({u, kernel, skip, v, g});
-    return z;
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& u, const torch::Tensor& kernel,
+                               const torch::Tensor& skip) {
+    GatedConvTensors t{u.contiguous(), kernel.contiguous(), skip.contiguous(), {}, {}};
+    t.v = torch::empty({u.size(0), u.size(1), skip.size(0)}, u.options().requires_grad(false));
+    t.g = torch::empty_like(t.v);
+    torch::Tensor out = torch::empty_like(t.v);
+    kernels::open_gate(t.gates(), floats(t.v));
+    kernels::long_conv(t.conv(), floats(t.g));
+    kernels::close_gate(t.gates(), floats(out), {floats(t.v), floats(t.g)});
+    context->save_for_backward(t.list());
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor &u = saved[0], &kernel = saved[1], &skip = saved[2], &v = saved[3], &g = saved[4];
-    const torch::Tensor dz = gradients[0].contiguous(), dy = torch::empty_like(v), dv = torch::empty_like(v);
-    torch::Tensor du = torch::empty_like(u), dkernel = torch::empty_like(kernel), dskip = torch::empty_like(skip);
-    const kernels::ConvGates gates = gates_of(u, skip);
-    kernels::close_gate_backward(gates, {v.data_ptr<float>(), g.data_ptr<float>(), dz.data_ptr<float>(),
-                                         dy.data_ptr<float>(), du.data_ptr<float>(), dskip.data_ptr<float>()});
-    kernels::long_conv_backward({sizes_of(u, kernel), v.data_ptr<float>(), kernel.data_ptr<float>(),
-                                 dy.data_ptr<float>(), dv.data_ptr<float>(), dkernel.data_ptr<float>()});
-    kernels::open_gate_backward(gates, dy.data_ptr<float>(), dv.data_ptr<float>(), du.data_ptr<float>());
+    const auto t = named<GatedConvTensors>(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous(), dy = torch::empty_like(t.v), dv = torch::empty_like(t.v);
+    torch::Tensor du = torch::empty_like(t.u), dkernel = torch::empty_like(t.kernel), dskip = torch::empty_like(t.skip);
+    kernels::close_gate_backward(t.gates(), {floats(t.v), floats(t.g)}, floats(dout),
+                                 {floats(dy), floats(du), floats(dskip)});
+    kernels::long_conv_backward(t.conv(), floats(dy), {floats(dv), floats(dkernel)});
+    kernels::open_gate_backward(t.gates(), floats(dy), floats(dv), floats(du));
     return {du, dkernel, dskip};
   }
 };

@@ -11,24 +11,21 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Tensors may be undefined.
+struct GatedNormTensors {
+  torch::Tensor x;             // contiguous
+  torch::Tensor weight, gate;  // or none
 
-kernels::GatedNorm kernel_input(const variable_list& saved, double eps, bool before) {
-  const torch::Tensor &x = saved[0], &weight = saved[1], &gate = saved[2];
-  const std::size_t P = extent(x, -2), C = extent(x, -1);
-  kernels::Rows rows;
-  if (gate.defined())
-    rows = {gate.data_ptr<float>(), gate.dim() == 3 ? static_cast<std::size_t>(gate.stride(1)) : P * C};
-  return {static_cast<std::size_t>(x.numel()) / (P * C),
-          P,
-          C,
-          static_cast<float>(eps),
-          x.data_ptr<float>(),
-          floats(weight),
-          weight.defined() && extent(weight, 0) == C,
-          rows,
-          before};
-}
+  variable_list list() const { return {x, weight, gate}; }
+
+  kernels::GatedNormInput input(double eps, bool before) const {
+    const std::size_t P = extent(x, -2), C = extent(x, -1);
+    kernels::Rows rows;
+    if (gate.defined()) rows = {floats(gate), gate.dim() == 3 ? static_cast<std::size_t>(gate.stride(1)) : P * C};
+    return {
+        static_cast<std::size_t>(x.numel()) / (P * C), P,    C,     static_cast<float>(eps), floats(x), floats(weight),
+        weight.defined() && extent(weight, 0) == C,    rows, before};
+  }
+};
 
 class Norm : public Operation<Norm> {
  public:
@@ -37,36 +34,28 @@ class Norm : public Operation<Norm> {
                                double eps, bool before) {
     torch::Tensor rows;
     if (gate) rows = gate->dim() == 3 ? with_even_rows(*gate) : gate->contiguous();
-    const variable_list saved = {x.contiguous(), weight ? weight->contiguous() : torch::Tensor(), rows};
+    const GatedNormTensors t{x.contiguous(), weight ? weight->contiguous() : torch::Tensor(), rows};
     std::vector<std::int64_t> shape = x.sizes().vec();
     shape.pop_back();
     shape.back() = x.size(-2) * x.size(-1);
-    torch::Tensor y = torch::empty(shape, x.options());
-    kernels::gated_norm(kernel_input(saved, eps, before), y.data_ptr<float>());
-    context->save_for_backward(saved);
+    torch::Tensor out = torch::empty(shape, x.options());
+    kernels::gated_norm(t.input(eps, before), floats(out));
+    context->save_for_backward(t.list());
     context->saved_data["eps"] = eps;
     context->saved_data["before"] = before;
-    return y;
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor dy = gradients[0].contiguous();
-    variable_list result;
-    for (const torch::Tensor& tensor : saved)
-      result.push_back(tensor.defined() ? torch::empty(tensor.sizes(), dy.options()) : torch::Tensor());
-    kernels::gated_norm_backward(
-        kernel_input(saved, context->saved_data["eps"].toDouble(), context->saved_data["before"].toBool()),
-        {dy.data_ptr<float>(), floats(result[0]), floats(result[2]), floats(result[1])});
-    result.insert(result.end(), {torch::Tensor(), torch::Tensor()});
-    return result;
+    const auto t = named<GatedNormTensors>(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    const torch::Tensor dx = room_for(t.x, dout.options()), dweight = room_for(t.weight, dout.options()),
+                        dgate = room_for(t.gate, dout.options());
+    kernels::gated_norm_backward(t.input(context->saved_data["eps"].toDouble(), context->saved_data["before"].toBool()),
+                                 floats(dout), {floats(dx), floats(dgate), floats(dweight)});
+    return {dx, dweight, dgate, torch::Tensor(), torch::Tensor()};
   }
 };
-
-// autograd's functions take no undefined tensor.
-c10::optional<torch::Tensor> optional(const torch::Tensor& tensor) {
-  return tensor.defined() ? c10::optional<torch::Tensor>(tensor) : c10::nullopt;
-}
 
 }  // namespace
 

@@ -21,73 +21,71 @@ Decay decay_kind(const torch::Tensor& log_decay) {
 }
 
 // An empty selection still needs a non-null pointer: null means "all".
-const std::int64_t* indices_of(const torch::Tensor& rows) {
+const std::int64_t* indices_of(const torch::Tensor& positions) {
   static constexpr std::int64_t kNone = 0;
-  return rows.numel() == 0 ? &kNone : rows.data_ptr<std::int64_t>();
+  return positions.numel() == 0 ? &kNone : positions.data_ptr<std::int64_t>();
 }
 
-kernels::GatedScanInput kernel_input(const variable_list& x) {
-  const torch::Tensor &q = x[0], &v = x[2], &g = x[3];
-  const Decay decay = decay_kind(g);
-  return {.B = extent(q, 0),
-          .L = extent(q, 1),
-          .H = extent(v, 2),
-          .G = extent(q, 2),
-          .K = extent(q, 3),
-          .V = extent(v, 3),
-          .q = rows_of(q),
-          .k = rows_of(x[1]),
-          .v = rows_of(v),
-          .decay = decay,
-          .g = decay == Decay::constant ? kernels::Rows{g.data_ptr<float>(), 0} : rows_of(g),
-          .w = rows_of(x[4]),
-          .positions = x[5].defined() ? indices_of(x[5]) : nullptr,
-          .R = x[5].defined() ? extent(x[5], 0) : 0};
-}
+struct GatedScanTensors {
+  torch::Tensor q, k, v;            // with even rows
+  torch::Tensor log_decay, weight;  // with even rows, or none
+  torch::Tensor positions;          // contiguous; none: all
+  torch::Tensor states;             // of the kernel, for its backward pass
+
+  variable_list list() const { return {q, k, v, log_decay, weight, positions, states}; }
+
+  kernels::GatedScanInput input() const {
+    const Decay decay = decay_kind(log_decay);
+    return {.B = extent(q, 0),
+            .L = extent(q, 1),
+            .H = extent(v, 2),
+            .G = extent(q, 2),
+            .K = extent(q, 3),
+            .V = extent(v, 3),
+            .q = rows_of(q),
+            .k = rows_of(k),
+            .v = rows_of(v),
+            .decay = decay,
+            .g = decay == Decay::constant ? kernels::Rows{floats(log_decay), 0} : rows_of(log_decay),
+            .w = rows_of(weight),
+            .positions = positions.defined() ? indices_of(positions) : nullptr,
+            .R = positions.defined() ? extent(positions, 0) : 0};
+  }
+};
 
 class GatedScan : public Operation<GatedScan> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const c10::optional<torch::Tensor>& decay,
-                               const c10::optional<torch::Tensor>& weight, const c10::optional<torch::Tensor>& rows,
-                               bool differentiable) {
-    const torch::Tensor log_decay = decay.value_or(torch::Tensor());
-    const bool per_token = log_decay.defined() && log_decay.dim() > 1;
-    variable_list saved = {with_even_rows(q),
-                           with_even_rows(k),
-                           with_even_rows(v),
-                           per_token ? with_even_rows(log_decay) : log_decay,
-                           weight ? with_even_rows(*weight) : torch::Tensor(),
-                           rows ? rows->contiguous() : torch::Tensor()};
-    const auto in = kernel_input(saved);
-    torch::Tensor o =
-        rows ? torch::empty({rows->size(0), v.size(2), v.size(3)}, v.options()) : torch::empty(v.sizes(), v.options());
-    torch::Tensor checkpoints;
-    if (differentiable)
-      checkpoints = torch::empty({static_cast<std::int64_t>(kernels::gated_scan_checkpoint_size(in))}, v.options());
-    kernels::gated_scan(in, o.data_ptr<float>(), differentiable ? checkpoints.data_ptr<float>() : nullptr);
-    saved.push_back(checkpoints);
-    context->save_for_backward(saved);
-    return o;
+                               const c10::optional<torch::Tensor>& weight,
+                               const c10::optional<torch::Tensor>& positions, bool differentiable) {
+    GatedScanTensors t{with_even_rows(q),
+                       with_even_rows(k),
+                       with_even_rows(v),
+                       decay && decay->dim() > 1 ? with_even_rows(*decay) : value_of(decay),
+                       weight ? with_even_rows(*weight) : torch::Tensor(),
+                       positions ? positions->contiguous() : torch::Tensor(),
+                       {}};
+    const auto in = t.input();
+    torch::Tensor out = positions ? torch::empty({positions->size(0), v.size(2), v.size(3)}, v.options())
+                                  : torch::empty(v.sizes(), v.options());
+    if (differentiable) t.states = torch::empty({static_cast<std::int64_t>(in.states_size())}, v.options());
+    kernels::gated_scan(in, floats(out), {floats(t.states)});
+    context->save_for_backward(t.list());
+    return out;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& outputs) {
-    const variable_list saved = context->get_saved_variables();
-    const auto in = kernel_input(saved);
-    const torch::Tensor d_o = outputs[0].contiguous();
-    variable_list gradients;
-    for (std::size_t i = 0; i < 5; ++i)
-      gradients.push_back(saved[i].defined() ? torch::empty(saved[i].sizes(), d_o.options()) : torch::Tensor());
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto t = named<GatedScanTensors>(context->get_saved_variables());
+    const auto in = t.input();
+    const torch::Tensor dout = gradients[0].contiguous();
+    const auto room = [&](const torch::Tensor& tensor) { return room_for(tensor, dout.options()); };
     const bool decays = in.decay == Decay::head || in.decay == Decay::channel;
-    kernels::gated_scan_backward(in, saved[6].data_ptr<float>(), d_o.data_ptr<float>(),
-                                 {.dq = gradients[0].data_ptr<float>(),
-                                  .dk = gradients[1].data_ptr<float>(),
-                                  .dv = gradients[2].data_ptr<float>(),
-                                  .dg = decays ? gradients[3].data_ptr<float>() : nullptr,
-                                  .dw = in.w.data ? gradients[4].data_ptr<float>() : nullptr});
-    if (!decays) gradients[3] = torch::Tensor();
-    gradients.resize(7);
-    return gradients;
+    const torch::Tensor dq = room(t.q), dk = room(t.k), dv = room(t.v),
+                        dg = decays ? room(t.log_decay) : torch::Tensor(), dw = room(t.weight);
+    kernels::gated_scan_backward(in, {floats(t.states)}, floats(dout),
+                                 {floats(dq), floats(dk), floats(dv), floats(dg), floats(dw)});
+    return {dq, dk, dv, dg, dw, torch::Tensor(), torch::Tensor()};
   }
 };
 
@@ -111,10 +109,6 @@ torch::Tensor gated_scan(const torch::Tensor& q, const torch::Tensor& k, const t
   bool differentiable = false;
   for (const torch::Tensor* input : {&q, &k, &v, &log_decay, &weight})
     differentiable = differentiable || (input->defined() && input->requires_grad());
-  // libtorch takes an absent tensor only as an empty optional.
-  const auto optional = [](const torch::Tensor& x) {
-    return x.defined() ? c10::optional<torch::Tensor>(x) : c10::nullopt;
-  };
   return GatedScan::apply(q, k, v, optional(log_decay), optional(weight), optional(positions.indices()),
                           differentiable && torch::GradMode::is_enabled());
 }

@@ -14,57 +14,68 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-kernels::LayerNorm kernel_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+// b may be missing.
+kernels::LayerNormInput kernel_input(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias,
+                                     double eps) {
   const std::size_t D = extent(weight, 0);
-  return {static_cast<std::size_t>(x.numel()) / D, D, static_cast<float>(eps), weight.data_ptr<float>(),
-          bias.data_ptr<float>()};
+  return {.T = static_cast<std::size_t>(a.numel()) / D,
+          .D = D,
+          .eps = static_cast<float>(eps),
+          .weight = floats(weight),
+          .bias = floats(bias),
+          .a = floats(a),
+          .b = floats(b)};
 }
+
+struct NormTensors {
+  Tensor sum, weight, bias;
+  Tensor positions;  // or none
+};
 
 // Returns the norm and the sum, or its rows. That both come from here saves the sum of their gradients.
 class AddAndNorm : public Operation<AddAndNorm> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& first, const c10::optional<Tensor>& second,
-                               const Tensor& weight, const Tensor& bias, const c10::optional<Tensor>& rows,
+                               const Tensor& weight, const Tensor& bias, const c10::optional<Tensor>& positions,
                                double eps) {
     const Tensor a = first.contiguous(), b = second ? second->contiguous() : Tensor();
     Tensor sum = second ? torch::empty_like(a) : a, normal = torch::empty_like(a);
-    kernels::layer_norm(kernel_norm(a, weight, bias, eps), a.data_ptr<float>(), second ? b.data_ptr<float>() : nullptr,
-                        sum.data_ptr<float>(), normal.data_ptr<float>());
-    context->save_for_backward({sum, weight, bias, rows ? *rows : Tensor()});
+    kernels::layer_norm(kernel_input(a, b, weight, bias, eps), floats(normal), {floats(sum)});
+    context->save_for_backward({sum, weight, bias, value_of(positions)});
     context->saved_data["eps"] = eps;
     context->saved_data["two"] = second.has_value();
     context->set_materialize_grads(false);
-    return {normal, rows ? select_positions(sum, *rows) : sum};
+    return {normal, positions ? select_positions(sum, *positions) : sum};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const Tensor &sum = saved[0], &weight = saved[1], &bias = saved[2], &rows = saved[3];
+    const auto [sum, weight, bias, positions] = named<NormTensors>(context->get_saved_variables());
     Tensor through = gradients[1].defined() ? gradients[1].contiguous() : Tensor();
-    if (rows.defined() && !gradients[0].defined()) through = add_at(torch::zeros_like(sum), rows, through);
+    if (positions.defined() && !gradients[0].defined()) through = add_at(torch::zeros_like(sum), positions, through);
     Tensor dsum = through;
     WeightGradient dweight(weight, gradients[0].defined()), dbias(bias, gradients[0].defined());
     if (gradients[0].defined()) {
-      const Tensor dy = gradients[0].contiguous();
-      const bool dense = through.defined() && !rows.defined();
+      const Tensor dout = gradients[0].contiguous();
       dsum = torch::empty_like(sum);
-      kernels::layer_norm_backward(kernel_norm(sum, weight, bias, context->saved_data["eps"].toDouble()),
-                                   sum.data_ptr<float>(), dy.data_ptr<float>(),
-                                   dense ? through.data_ptr<float>() : nullptr, dsum.data_ptr<float>(), dweight.data(),
-                                   dbias.data());
-      if (rows.defined()) add_at(dsum, rows, through);
+      kernels::layer_norm_backward(kernel_input(sum, {}, weight, bias, context->saved_data["eps"].toDouble()),
+                                   {floats(sum)}, floats(dout),
+                                   {.dr = floats(dsum),
+                                    .dweight = dweight.data(),
+                                    .dbias = dbias.data(),
+                                    .through = positions.defined() ? nullptr : floats(through)});
+      if (positions.defined()) add_at(dsum, positions, through);
     }
     return {dsum,    context->saved_data["two"].toBool() ? dsum : Tensor(), dweight.result(), dbias.result(), Tensor(),
             Tensor()};
   }
 
  private:
-  // to [.., D] += from [R, D] at those rows. libtorch's index_add_ takes a microsecond a row.
-  static Tensor add_at(const Tensor& to, const Tensor& rows, const Tensor& from) {
+  // to [.., D] += from [R, D] at those positions. libtorch's index_add_ takes a microsecond a row.
+  static Tensor add_at(const Tensor& to, const Tensor& positions, const Tensor& from) {
     if (!from.defined()) return to;
-    const std::int64_t* at = rows.data_ptr<std::int64_t>();
+    const std::int64_t* at = positions.data_ptr<std::int64_t>();
     const std::int64_t D = to.size(-1);
-    for (std::int64_t r = 0; r < rows.size(0); ++r) {
+    for (std::int64_t r = 0; r < positions.size(0); ++r) {
       float* row = to.data_ptr<float>() + at[r] * D;
       const float* added = from.data_ptr<float>() + r * D;
       for (std::int64_t i = 0; i < D; ++i) row[i] += added[i];
@@ -77,7 +88,6 @@ class AddAndNorm : public Operation<AddAndNorm> {
 
 NormedSum add_and_norm(const Tensor& a, const Tensor& b, const torch::nn::LayerNorm& norm, const Tensor& rows) {
   const Tensor &weight = norm->weight, &bias = norm->bias;
-  const auto optional = [](const Tensor& x) { return x.defined() ? c10::optional<Tensor>(x) : c10::nullopt; };
   if (!use_kernels(a) || (b.defined() && !use_kernels(b)) || !use_kernels(weight)) {
     const Tensor sum = b.defined() ? a + b : a;
     return {rows.defined() ? select_positions(sum, rows) : sum,

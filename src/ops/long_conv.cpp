@@ -6,6 +6,7 @@
 #include "kernels/conv/long_conv.h"
 #include "ops/operation.h"
 #include "ops/path.h"
+#include "ops/tensors.h"
 
 namespace mneme::ops {
 namespace {
@@ -13,31 +14,32 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-kernels::LongConvSizes sizes_of(const torch::Tensor& x, const torch::Tensor& kernel) {
-  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-  return {size(x.size(0)), size(x.size(1)), size(kernel.size(0)), size(kernel.size(1))};
-}
+struct LongConvTensors {
+  torch::Tensor x, kernel;  // contiguous
+
+  kernels::LongConvInput input() const {
+    return {{extent(x, 0), extent(x, 1), extent(kernel, 0), extent(kernel, 1)}, floats(x), floats(kernel)};
+  }
+};
 
 class LongConv : public Operation<LongConv> {
  public:
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_in, const torch::Tensor& kernel_in) {
-    const torch::Tensor x = x_in.contiguous(), kernel = kernel_in.contiguous();
-    torch::Tensor y = torch::empty_like(x);
-    kernels::long_conv({sizes_of(x, kernel), x.data_ptr<float>(), kernel.data_ptr<float>(), y.data_ptr<float>()});
-    context->save_for_backward({x, kernel});
-    return y;
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x, const torch::Tensor& kernel) {
+    const LongConvTensors t{x.contiguous(), kernel.contiguous()};
+    torch::Tensor out = torch::empty_like(t.x);
+    kernels::long_conv(t.input(), floats(out));
+    context->save_for_backward({t.x, t.kernel});
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor &x = saved[0], &kernel = saved[1], dy = gradients[0].contiguous();
-    torch::Tensor dx, dk;
-    if (context->needs_input_grad(0)) dx = torch::empty_like(x);
-    if (context->needs_input_grad(1)) dk = torch::empty_like(kernel);
-    kernels::long_conv_backward({sizes_of(x, kernel), x.data_ptr<float>(), kernel.data_ptr<float>(),
-                                 dy.data_ptr<float>(), dx.defined() ? dx.data_ptr<float>() : nullptr,
-                                 dk.defined() ? dk.data_ptr<float>() : nullptr});
-    return {dx, dk};
+    const auto t = named<LongConvTensors>(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    torch::Tensor dx, dkernel;
+    if (context->needs_input_grad(0)) dx = torch::empty_like(t.x);
+    if (context->needs_input_grad(1)) dkernel = torch::empty_like(t.kernel);
+    kernels::long_conv_backward(t.input(), floats(dout), {floats(dx), floats(dkernel)});
+    return {dx, dkernel};
   }
 };
 

@@ -16,43 +16,47 @@ using torch::autograd::variable_list;
 // Larger matrices are left to OpenBLAS, which takes whole products, not blocks of tokens.
 constexpr std::int64_t kLargest = 262144;
 
-kernels::Mlp kernel_input(const Tensor& x, const Tensor& weight1, const Tensor& bias1, const Tensor& weight2,
-                          const Tensor& bias2) {
-  const std::size_t H = extent(weight1, 0), D = extent(weight1, 1);
-  return {static_cast<std::size_t>(x.numel()) / D,
-          D,
-          H,
-          x.data_ptr<float>(),
-          weight1.data_ptr<float>(),
-          bias1.data_ptr<float>(),
-          weight2.data_ptr<float>(),
-          bias2.data_ptr<float>()};
-}
+struct MlpTensors {
+  Tensor x, weight1, bias1, weight2, bias2;
+  Tensor h;  // of the kernel, for its backward pass
+
+  variable_list list() const { return {x, weight1, bias1, weight2, bias2, h}; }
+
+  kernels::MlpInput input() const {
+    const std::size_t H = extent(weight1, 0), D = extent(weight1, 1);
+    return {static_cast<std::size_t>(x.numel()) / D,
+            D,
+            H,
+            floats(x),
+            floats(weight1),
+            floats(bias1),
+            floats(weight2),
+            floats(bias2)};
+  }
+};
 
 class GeluMlp : public Operation<GeluMlp> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight1, const Tensor& bias1,
                         const Tensor& weight2, const Tensor& bias2) {
-    const Tensor x = input.contiguous();
-    std::vector<std::int64_t> sizes = x.sizes().vec();
-    Tensor y = torch::empty(sizes, x.options());
+    MlpTensors t{input.contiguous(), weight1, bias1, weight2, bias2, {}};
+    std::vector<std::int64_t> sizes = t.x.sizes().vec();
+    Tensor out = torch::empty(sizes, t.x.options());
     sizes.back() = weight1.size(0);
-    Tensor h = torch::empty(sizes, x.options());
-    kernels::mlp(kernel_input(x, weight1, bias1, weight2, bias2), h.data_ptr<float>(), y.data_ptr<float>());
-    context->save_for_backward({x, h, weight1, bias1, weight2, bias2});
-    return y;
+    t.h = torch::empty(sizes, t.x.options());
+    kernels::mlp(t.input(), floats(out), {floats(t.h)});
+    context->save_for_backward(t.list());
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const Tensor &x = saved[0], &h = saved[1];
-    const Tensor dy = gradients[0].contiguous();
-    Tensor dx = torch::empty_like(x);
-    const WeightGradient dweight1(saved[2], true), dbias1(saved[3], true), dweight2(saved[4], true),
-        dbias2(saved[5], true);
-    kernels::mlp_backward(kernel_input(x, saved[2], saved[3], saved[4], saved[5]), h.data_ptr<float>(),
-                          dy.data_ptr<float>(),
-                          {dx.data_ptr<float>(), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});
+    const auto t = named<MlpTensors>(context->get_saved_variables());
+    const Tensor dout = gradients[0].contiguous();
+    Tensor dx = torch::empty_like(t.x);
+    const WeightGradient dweight1(t.weight1, true), dbias1(t.bias1, true), dweight2(t.weight2, true),
+        dbias2(t.bias2, true);
+    kernels::mlp_backward(t.input(), {floats(t.h)}, floats(dout),
+                          {floats(dx), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});
     return {dx, dweight1.result(), dbias1.result(), dweight2.result(), dbias2.result()};
   }
 };

@@ -2,6 +2,8 @@
 
 #include "kernels/cells/nru_cell.h"
 #include "ops/operation.h"
+#include "ops/sequence.h"
+#include "ops/tensors.h"
 
 namespace mneme::ops {
 namespace {
@@ -10,23 +12,12 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// [L, B, C] with its steps as matrices that share its memory.
-struct Sequence {
-  explicit Sequence(Tensor values) : all(std::move(values)), step(all.unbind(0)) {}
-  Sequence(std::int64_t L, std::int64_t B, std::int64_t C, const Tensor& like)
-      : Sequence(torch::empty({L, B, C}, like.options())) {}
-  float* at(std::size_t t) const { return step[t].data_ptr<float>(); }
-
-  Tensor all;
-  std::vector<Tensor> step;
-};
-
 // sum over t of left[t]^T right[t]
 Tensor over_all_steps(const Tensor& left, const Tensor& right) {
   return torch::mm(left.flatten(0, 1).t(), right.flatten(0, 1));
 }
 
-kernels::NruSizes sizes_of(const std::vector<std::int64_t>& shape, std::int64_t rows) {
+kernels::NruShape kernel_shape(const std::vector<std::int64_t>& shape, std::int64_t rows) {
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   return {size(rows), size(shape[0]), size(shape[1]), size(shape[2]), size(shape[3])};
 }
@@ -34,6 +25,11 @@ kernels::NruSizes sizes_of(const std::vector<std::int64_t>& shape, std::int64_t 
 std::vector<std::int64_t> numbers(const NruShape& shape) {
   return {shape.hidden, shape.memory, shape.heads, shape.side};
 }
+
+struct NruTensors {
+  Tensor p, o, q, state;  // [L, B, ..], the state [L + 1, B, H+M]
+  Tensor W, U, gain;
+};
 
 class NruLayer : public Operation<NruLayer> {
  public:
@@ -44,15 +40,15 @@ class NruLayer : public Operation<NruLayer> {
     const Sequence a(a_in), o_input(o_in);
     Sequence p(L, B, H, a_in), o(L, B, U.size(0), a_in), q(L, B, width, a_in), state(L + 1, B, width, a_in);
     state.step[0].zero_();
-    const kernels::NruSizes sizes = sizes_of(shape, B);
+    const kernels::NruShape sizes = kernel_shape(shape, B);
     const Tensor to_p = W.t(), to_o = U.t();
     const Tensor scale = gain.contiguous(), offset = shift.contiguous();
     for (std::size_t t = 0; t < a.step.size(); ++t) {
       torch::addmm_out(p.step[t], a.step[t], state.step[t], to_p);
-      kernels::nru_hidden({sizes, p.at(t), state.at(t), norm ? scale.data_ptr<float>() : nullptr,
-                           norm ? offset.data_ptr<float>() : nullptr, q.at(t)});
+      kernels::nru_hidden(
+          {sizes, p.at(t), state.at(t), norm ? floats(scale) : nullptr, norm ? floats(offset) : nullptr}, q.at(t));
       torch::addmm_out(o.step[t], o_input.step[t], q.step[t], to_o);
-      kernels::nru_memory({sizes, relu, o.at(t), q.at(t), state.at(t + 1)});
+      kernels::nru_memory({sizes, relu, o.at(t), q.at(t)}, state.at(t + 1));
     }
     context->save_for_backward({p.all, o.all, q.all, state.all, W, U, scale});
     context->saved_data["shape"] = shape;
@@ -62,30 +58,33 @@ class NruLayer : public Operation<NruLayer> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const Sequence p(saved[0]), o(saved[1]), q(saved[2]);
-    const Tensor &W = saved[4], &U = saved[5], &gain = saved[6];
+    const auto saved = named<NruTensors>(context->get_saved_variables());
+    const Sequence p(saved.p), o(saved.o), q(saved.q);
+    const Tensor &W = saved.W, &U = saved.U, &gain = saved.gain;
     const auto shape = context->saved_data["shape"].toIntVector();
     const bool relu = context->saved_data["relu"].toBool(), norm = context->saved_data["norm"].toBool();
     const std::int64_t L = p.all.size(0), B = p.all.size(1), H = shape[0];
-    const kernels::NruSizes sizes = sizes_of(shape, B);
+    const kernels::NruShape sizes = kernel_shape(shape, B);
     const std::vector<Tensor> dy = gradients[0].unbind(0);
     Sequence dp(L, B, H, p.all), d_o(L, B, U.size(0), p.all);
     Tensor dstate = torch::zeros({B, H + shape[1]}, p.all.options()), dq = torch::empty_like(dstate);
     Tensor dgain = torch::zeros_like(gain), dshift = torch::zeros_like(gain);
     for (std::size_t t = p.step.size(); t-- > 0;) {
       dstate.narrow(1, 0, H).add_(dy[t]);
-      kernels::nru_memory_backward({sizes, relu, o.at(t), dstate.data_ptr<float>(), d_o.at(t)});
+      kernels::nru_memory_backward({sizes, relu, o.at(t), q.at(t)}, floats(dstate), d_o.at(t));
       torch::addmm_out(dq, dstate, d_o.step[t], U);
-      kernels::nru_hidden_backward({sizes, p.at(t), q.at(t), norm ? gain.data_ptr<float>() : nullptr,
-                                    dq.data_ptr<float>(), dp.at(t), dstate.data_ptr<float>(),
-                                    norm ? dgain.data_ptr<float>() : nullptr,
-                                    norm ? dshift.data_ptr<float>() : nullptr});
+      kernels::nru_hidden_backward(
+          {sizes, p.at(t), nullptr, norm ? floats(gain) : nullptr, nullptr}, q.at(t), floats(dq),
+          {dp.at(t), floats(dstate), norm ? floats(dgain) : nullptr, norm ? floats(dshift) : nullptr});
       dstate.addmm_(dp.step[t], W);
     }
-    const Tensor dW = over_all_steps(dp.all, saved[3].narrow(0, 0, L));
+    const Tensor dW = over_all_steps(dp.all, saved.state.narrow(0, 0, L));
     return {dp.all, d_o.all, dW, over_all_steps(d_o.all, q.all), dgain, dshift, Tensor(), Tensor(), Tensor()};
   }
+};
+
+struct NruPlainTensors {
+  Tensor o, state, W;
 };
 
 class NruPlainLayer : public Operation<NruPlainLayer> {
@@ -99,7 +98,7 @@ class NruPlainLayer : public Operation<NruPlainLayer> {
     const Tensor to_o = W.t();
     for (std::size_t t = 0; t < a.step.size(); ++t) {
       torch::addmm_out(o.step[t], a.step[t], state.step[t], to_o);
-      kernels::nru_plain({sizes_of(shape, B), o.at(t), state.at(t), state.at(t + 1)});
+      kernels::nru_plain({kernel_shape(shape, B), o.at(t), state.at(t)}, state.at(t + 1));
     }
     context->save_for_backward({o.all, state.all, W});
     context->saved_data["shape"] = shape;
@@ -107,9 +106,9 @@ class NruPlainLayer : public Operation<NruPlainLayer> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const Sequence o(saved[0]);
-    const Tensor& W = saved[2];
+    const auto saved = named<NruPlainTensors>(context->get_saved_variables());
+    const Sequence o(saved.o);
+    const Tensor& W = saved.W;
     const auto shape = context->saved_data["shape"].toIntVector();
     const std::int64_t L = o.all.size(0), B = o.all.size(1), H = shape[0];
     const std::vector<Tensor> dy = gradients[0].unbind(0);
@@ -117,12 +116,12 @@ class NruPlainLayer : public Operation<NruPlainLayer> {
     Tensor dstate = torch::zeros({B, H + shape[1]}, o.all.options()), dold = torch::empty_like(dstate);
     for (std::size_t t = o.step.size(); t-- > 0;) {
       dstate.narrow(1, 0, H).add_(dy[t]);
-      kernels::nru_plain_backward(
-          {sizes_of(shape, B), o.at(t), dstate.data_ptr<float>(), d_o.at(t), dold.data_ptr<float>()});
+      kernels::nru_plain_backward({kernel_shape(shape, B), o.at(t), nullptr}, floats(dstate),
+                                  {d_o.at(t), floats(dold)});
       dold.addmm_(d_o.step[t], W);
       std::swap(dstate, dold);
     }
-    return {d_o.all, over_all_steps(d_o.all, saved[1].narrow(0, 0, L)), Tensor()};
+    return {d_o.all, over_all_steps(d_o.all, saved.state.narrow(0, 0, L)), Tensor()};
   }
 };
 

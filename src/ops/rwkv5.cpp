@@ -15,9 +15,6 @@ struct Rwkv5Tensors {
   torch::Tensor r, k, v, d, u;  // contiguous
   torch::Tensor states;         // of the kernel, for its backward pass
 
-  static Rwkv5Tensors of(const variable_list& saved) {
-    return {saved[0], saved[1], saved[2], saved[3], saved[4], saved[5]};
-  }
   variable_list list() const { return {r, k, v, d, u, states}; }
 
   kernels::Rwkv5Input input() const {
@@ -43,7 +40,7 @@ struct Rwkv5Scan : Operation<Rwkv5Scan> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto t = Rwkv5Tensors::of(context->get_saved_variables());
+    const auto t = named<Rwkv5Tensors>(context->get_saved_variables());
     const torch::Tensor dout = gradients[0].contiguous();
     const torch::Tensor dr = torch::empty_like(t.r), dk = torch::empty_like(t.k), dv = torch::empty_like(t.v),
                         dd = torch::empty_like(t.d), du = torch::empty_like(t.u);

@@ -15,9 +15,6 @@ struct Rwkv7Tensors {
   torch::Tensor r, w, k, v, a, b;  // contiguous
   torch::Tensor recalled, states;  // of the kernel, for its backward pass
 
-  static Rwkv7Tensors of(const variable_list& saved) {
-    return {saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], saved[6], saved[7]};
-  }
   variable_list list() const { return {r, w, k, v, a, b, recalled, states}; }
 
   kernels::Rwkv7Input input() const {
@@ -50,7 +47,7 @@ struct Rwkv7Scan : Operation<Rwkv7Scan> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto t = Rwkv7Tensors::of(context->get_saved_variables());
+    const auto t = named<Rwkv7Tensors>(context->get_saved_variables());
     const torch::Tensor dout = gradients[0].contiguous();
     const torch::Tensor dr = torch::empty_like(t.r), dw = torch::empty_like(t.w), dk = torch::empty_like(t.k),
                         dv = torch::empty_like(t.v), da = torch::empty_like(t.a), db = torch::empty_like(t.b);

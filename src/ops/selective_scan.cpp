@@ -13,58 +13,59 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-kernels::SelectiveScanInput kernel_input(const variable_list& v) {
-  const torch::Tensor &u = v[0], &A = v[2];
-  return {.B = extent(u, 0),
-          .L = extent(u, 1),
-          .E = extent(u, 2),
-          .N = extent(A, 1),
-          .u = rows_of(u),
-          .pre = rows_of(v[1]),
-          .A = A.data_ptr<float>(),
-          .Bm = rows_of(v[3]),
-          .Cm = rows_of(v[4]),
-          .D = v[5].data_ptr<float>(),
-          .z = rows_of(v[6])};
-}
+struct SelectiveScanTensors {
+  torch::Tensor u, pre, A, Bm, Cm, D;  // with even rows, or contiguous
+  torch::Tensor z;                     // or none
+  torch::Tensor states;                // of the kernel, for its backward pass
+
+  variable_list list() const { return {u, pre, A, Bm, Cm, D, z, states}; }
+
+  kernels::SelectiveScanInput input() const {
+    return {.B = extent(u, 0),
+            .L = extent(u, 1),
+            .E = extent(u, 2),
+            .N = extent(A, 1),
+            .u = rows_of(u),
+            .pre = rows_of(pre),
+            .A = floats(A),
+            .Bm = rows_of(Bm),
+            .Cm = rows_of(Cm),
+            .D = floats(D),
+            .z = rows_of(z)};
+  }
+};
 
 class SelectiveScan : public Operation<SelectiveScan> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& u, const torch::Tensor& pre,
                                const torch::Tensor& A, const torch::Tensor& Bm, const torch::Tensor& Cm,
-                               const torch::Tensor& D, const c10::optional<torch::Tensor>& gate, bool differentiable) {
-    const torch::Tensor z = gate.value_or(torch::Tensor());
-    variable_list saved = {with_even_rows(u),
+                               const torch::Tensor& D, const c10::optional<torch::Tensor>& z, bool differentiable) {
+    SelectiveScanTensors t{with_even_rows(u),
                            with_even_rows(pre),
                            A.contiguous(),
                            with_even_rows(Bm),
                            with_even_rows(Cm),
                            D.contiguous(),
-                           z.defined() ? with_even_rows(z) : z};
-    const auto in = kernel_input(saved);
-    torch::Tensor y = torch::empty(u.sizes(), u.options());
-    torch::Tensor checkpoints;
-    if (differentiable)
-      checkpoints = torch::empty({static_cast<std::int64_t>(kernels::selective_scan_checkpoint_size(in))}, u.options());
-    kernels::selective_scan(in, y.data_ptr<float>(), differentiable ? checkpoints.data_ptr<float>() : nullptr);
-    saved.push_back(checkpoints);
-    context->save_for_backward(saved);
-    return y;
+                           z ? with_even_rows(*z) : torch::Tensor(),
+                           {}};
+    const auto in = t.input();
+    torch::Tensor out = torch::empty(u.sizes(), u.options());
+    if (differentiable) t.states = torch::empty({static_cast<std::int64_t>(in.states_size())}, u.options());
+    kernels::selective_scan(in, floats(out), {floats(t.states)});
+    context->save_for_backward(t.list());
+    return out;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& outputs) {
-    const variable_list saved = context->get_saved_variables();
-    const auto in = kernel_input(saved);
-    const torch::Tensor dy = outputs[0].contiguous();
-    variable_list gradients;
-    for (std::size_t i = 0; i < 7; ++i)
-      gradients.push_back(saved[i].defined() ? torch::empty(saved[i].sizes(), dy.options()) : torch::Tensor());
-    const auto to = [&](std::size_t i) { return gradients[i].defined() ? gradients[i].data_ptr<float>() : nullptr; };
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto t = named<SelectiveScanTensors>(context->get_saved_variables());
+    const torch::Tensor dout = gradients[0].contiguous();
+    const auto room = [&](const torch::Tensor& tensor) { return room_for(tensor, dout.options()); };
+    const torch::Tensor du = room(t.u), dpre = room(t.pre), dA = room(t.A), dBm = room(t.Bm), dCm = room(t.Cm),
+                        dD = room(t.D), dz = room(t.z);
     kernels::selective_scan_backward(
-        in, saved[7].data_ptr<float>(), dy.data_ptr<float>(),
-        {.du = to(0), .dpre = to(1), .dA = to(2), .dBm = to(3), .dCm = to(4), .dD = to(5), .dz = to(6)});
-    gradients.emplace_back();
-    return gradients;
+        t.input(), {floats(t.states)}, floats(dout),
+        {floats(du), floats(dpre), floats(dA), floats(dBm), floats(dCm), floats(dD), floats(dz)});
+    return {du, dpre, dA, dBm, dCm, dD, dz, torch::Tensor()};
   }
 };
 
@@ -88,9 +89,7 @@ torch::Tensor selective_scan(const torch::Tensor& u, const torch::Tensor& pre, c
   bool differentiable = false;
   for (const torch::Tensor* input : {&u, &pre, &A, &Bm, &Cm, &D, &z})
     differentiable = differentiable || (input->defined() && input->requires_grad());
-  // libtorch takes an absent tensor only as an empty optional.
-  const c10::optional<torch::Tensor> gate = z.defined() ? c10::optional<torch::Tensor>(z) : c10::nullopt;
-  return SelectiveScan::apply(u, pre, A, Bm, Cm, D, gate, differentiable && torch::GradMode::is_enabled());
+  return SelectiveScan::apply(u, pre, A, Bm, Cm, D, optional(z), differentiable && torch::GradMode::is_enabled());
 }
 
 torch::Tensor selective_scan_step(torch::Tensor& h, const torch::Tensor& u, const torch::Tensor& pre,

@@ -1,6 +1,9 @@
 // Tensors as the kernels see them.
 #pragma once
 
+#include <utility>
+
+#include "core/error.h"
 #include "kernels/simd/aligned_floats.h"
 #include "ops/torch.h"
 
@@ -21,6 +24,32 @@ inline kernels::Rows rows_of(const torch::Tensor& x) {
 
 // The data of a contiguous tensor; null if there is none.
 inline float* floats(const torch::Tensor& tensor) { return tensor.defined() ? tensor.data_ptr<float>() : nullptr; }
+
+inline double* doubles(const torch::Tensor& tensor) { return tensor.data_ptr<double>(); }
+
+// Saved tensors by name: a struct of as many tensors as the list has, in its order.
+//   struct Saved { torch::Tensor x, weight; };   const auto saved = named<Saved>(context->get_saved_variables());
+template <class Names, std::size_t... I>
+Names named(const torch::autograd::variable_list& tensors, std::index_sequence<I...>) {
+  return {tensors[I]...};
+}
+template <class Names>
+Names named(const torch::autograd::variable_list& tensors) {
+  constexpr std::size_t kCount = sizeof(Names) / sizeof(torch::Tensor);
+  require(tensors.size() == kCount, "a saved tensor for each name");
+  return named<Names>(tensors, std::make_index_sequence<kCount>());
+}
+
+// libtorch takes an absent tensor only as an empty optional.
+inline c10::optional<torch::Tensor> optional(const torch::Tensor& tensor) {
+  return tensor.defined() ? c10::optional<torch::Tensor>(tensor) : c10::nullopt;
+}
+inline torch::Tensor value_of(const c10::optional<torch::Tensor>& tensor) { return tensor ? *tensor : torch::Tensor(); }
+
+// Where the gradient of a tensor is written: none for one that is missing.
+inline torch::Tensor room_for(const torch::Tensor& tensor, const torch::TensorOptions& options) {
+  return tensor.defined() ? torch::empty(tensor.sizes(), options) : torch::Tensor();
+}
 
 inline std::size_t extent(const torch::Tensor& x, std::int64_t dimension) {
   return static_cast<std::size_t>(x.size(dimension));

@@ -15,7 +15,6 @@ struct WkvTensors {
   torch::Tensor k, v, w, u;  // contiguous
   torch::Tensor states;      // of the kernel, for its backward pass
 
-  static WkvTensors of(const variable_list& saved) { return {saved[0], saved[1], saved[2], saved[3], saved[4]}; }
   variable_list list() const { return {k, v, w, u, states}; }
 
   kernels::WkvInput input() const {
@@ -36,7 +35,7 @@ struct Wkv : Operation<Wkv> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto t = WkvTensors::of(context->get_saved_variables());
+    const auto t = named<WkvTensors>(context->get_saved_variables());
     const torch::Tensor dout = gradients[0].contiguous();
     const torch::Tensor dk = torch::empty_like(t.k), dv = torch::empty_like(t.v), dw = torch::empty_like(t.w),
                         du = torch::empty_like(t.u);

@@ -36,9 +36,7 @@ int demo(const DemoOptions& options, const Context& context) {
   }
   const store::Lab lab = context.lab();
   store::Index index = open_index(lab);
-  report::ReportSubject subject = report::subject_of(study);
-  const std::vector<report::ResultRow> rows = report::rows_of(study, subject.figures, index, lab);
-  subject.environments = report::environments_of(rows, lab);
+  const auto [subject, rows] = report::collect_study(study, index, lab);
   const report::StudyReport report = report::write_report(rows, subject, lab.reports());
   if (!context.json) fmt::print("\n");
   print_report(report, subject, context.json);

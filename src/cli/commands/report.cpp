@@ -91,10 +91,9 @@ int report(const ReportOptions& options, const Context& context) {
         options.arguments[0], {options.scale, {options.arguments.begin() + 1, options.arguments.end()}});
     lab.require();
     store::Index index = open_index(lab);
-    subject = report::subject_of(study);
-    if (!options.kind.empty()) subject.figures = {report::default_figure(options.kind)};
-    rows = report::rows_of(study, subject.figures, index, lab);
-    subject.claims = report::judge_claims(study.name, rows, study.runs);
+    report::StudyContent content = report::collect_study(study, index, lab, options.kind);
+    subject = std::move(content.subject);
+    rows = std::move(content.rows);
     if (rows.empty())
       throw Error(ErrorKind::data, study.name,
                   fmt::format("no run of this study is in {}; run them with: mneme sweep {}{}", lab.root().string(),
@@ -112,8 +111,8 @@ int report(const ReportOptions& options, const Context& context) {
       report::add_details(rows.back(), {figure}, index, lab);
     }
     subject = subject_of_rows(rows, figure);
+    subject.environments = report::environments_of(rows, lab);
   }
-  subject.environments = report::environments_of(rows, lab);
   std::vector<std::string> ids;
   for (const report::ResultRow& row : rows) ids.push_back(row.run);
   reckon_with_other_code(ids, lab, {});

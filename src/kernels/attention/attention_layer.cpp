@@ -23,7 +23,7 @@ namespace {
 // A few sequences, about as many tokens as a block of a sum over tokens, and their queries.
 class SequenceGroup {
  public:
-  explicit SequenceGroup(const AttentionLayer& layer)
+  explicit SequenceGroup(const AttentionLayerInput& layer)
       : in_(layer), largest_(std::min(layer.B, std::max<std::size_t>(1, 256 / layer.L))) {}
 
   std::size_t most_tokens() const { return largest_ * in_.L; }
@@ -50,15 +50,15 @@ class SequenceGroup {
   // Their positions among the group's tokens; null: all.
   const std::int64_t* positions() const { return in_.positions ? positions_.data() : nullptr; }
 
-  AttentionInput attention(const AttentionLayerKept& kept) const {
+  CausalAttentionInput attention(const AttentionLayerSaved& saved) const {
     const std::size_t D = in_.D, d = D / in_.H;
-    const float* kv = kept.kv + first_token() * 2 * D;
+    const float* kv = saved.kv + first_token() * 2 * D;
     return {.B = sequences_,
             .L = in_.L,
             .H = in_.H,
             .d = d,
             .scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d))),
-            .q = {kept.q + first_row_ * D, D},
+            .q = {saved.q + first_row_ * D, D},
             .k = {kv, 2 * D},
             .v = {kv + D, 2 * D},
             .positions = positions(),
@@ -78,13 +78,13 @@ class SequenceGroup {
     rows_ = positions_.size();
   }
 
-  const AttentionLayer& in_;
+  const AttentionLayerInput& in_;
   std::size_t largest_, first_ = 0, sequences_ = 0, first_row_ = 0, rows_ = 0;
   std::vector<std::int64_t> positions_;
   std::vector<float> inputs_;
 };
 
-void attention_layer_simd(const AttentionLayer& in, const AttentionLayerKept& kept, float* y) {
+void attention_layer_simd(const AttentionLayerInput& in, float* y, const AttentionLayerSaved& saved) {
   const std::size_t D = in.D;
   Panels queries(D, D), keys_values(D, 2 * D), out(D, D);
   queries.pack_transposed(in.weight_in, D, in.bias_in);
@@ -92,15 +92,15 @@ void attention_layer_simd(const AttentionLayer& in, const AttentionLayerKept& ke
   out.pack_transposed(in.weight_out, D, in.bias_out);
   for (SequenceGroup group(in); group.next();) {
     const std::size_t row = group.first_row();
-    multiply({group.x(), D, 1}, group.tokens(), keys_values, kept.kv + group.first_token() * 2 * D, 2 * D);
+    multiply({group.x(), D, 1}, group.tokens(), keys_values, saved.kv + group.first_token() * 2 * D, 2 * D);
     if (group.rows() == 0) continue;
-    multiply({group.query_inputs(), D, 1}, group.rows(), queries, kept.q + row * D, D);
-    attention_forward(group.attention(kept), kept.context + row * D, kept.lse + row * in.H);
-    multiply({kept.context + row * D, D, 1}, group.rows(), out, y + row * D, D);
+    multiply({group.query_inputs(), D, 1}, group.rows(), queries, saved.q + row * D, D);
+    attention_forward(group.attention(saved), saved.context + row * D, {saved.lse + row * in.H});
+    multiply({saved.context + row * D, D, 1}, group.rows(), out, y + row * D, D);
   }
 }
 
-void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+void attention_layer_backward_simd(const AttentionLayerInput& in, const AttentionLayerSaved& saved, const float* dy,
                                    const AttentionLayerGradients& to) {
   const std::size_t D = in.D, T = in.B * in.L, R = in.rows();
   Panels queries(D, D), keys_values(2 * D, D), out(D, D);
@@ -115,7 +115,7 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
   const AlignedFloats dinputs(in.positions ? room : 0, kUnset);
   while (group.next()) {
     const std::size_t row = group.first_row(), rows = group.rows(), tokens = group.tokens();
-    const float *dout = dy + row * D, *context = kept.context + row * D;
+    const float *dout = dy + row * D, *context = saved.context + row * D;
     float* dx = to.dx + group.first_token() * D;
     if (rows == 0) {
       std::fill_n(dx, tokens * D, 0.0F);
@@ -124,7 +124,7 @@ void attention_layer_backward_simd(const AttentionLayer& in, const AttentionLaye
     multiply({dout, D, 1}, rows, out, dcontext, D);
     for_out.add(dout, D, context, D, rows);
     add_rows(dout, D, rows, D, to.dbias_out);
-    attention_backward(group.attention(kept), kept.lse + row * in.H, dcontext, {dq, D, dkv, dkv + D, pitch});
+    attention_backward(group.attention(saved), {saved.lse + row * in.H}, dcontext, {dq, D, dkv, dkv + D, pitch});
     multiply({dkv, pitch, 1}, tokens, keys_values, dx, D);
     if (const std::int64_t* positions = group.positions()) {
       multiply({dq, D, 1}, rows, queries, dinputs, D);
@@ -160,15 +160,15 @@ namespace mneme::kernels {
 HWY_EXPORT(attention_layer_simd);
 HWY_EXPORT(attention_layer_backward_simd);
 
-void attention_layer(const AttentionLayer& in, const AttentionLayerKept& kept, float* y) {
-  if (use_reference()) return attention_layer_reference(in, kept, y);
-  HWY_DYNAMIC_DISPATCH(attention_layer_simd)(in, kept, y);
+void attention_layer(const AttentionLayerInput& in, float* out, const AttentionLayerSaved& saved) {
+  if (use_reference()) return attention_layer_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(attention_layer_simd)(in, out, saved);
 }
 
-void attention_layer_backward(const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+void attention_layer_backward(const AttentionLayerInput& in, const AttentionLayerSaved& saved, const float* dout,
                               const AttentionLayerGradients& gradients) {
-  if (use_reference()) return attention_layer_backward_reference(in, kept, dy, gradients);
-  HWY_DYNAMIC_DISPATCH(attention_layer_backward_simd)(in, kept, dy, gradients);
+  if (use_reference()) return attention_layer_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(attention_layer_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

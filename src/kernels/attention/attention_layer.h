@@ -5,7 +5,7 @@
 //   q = x Win_q^T + bin_q,  k, v likewise,  c = causal_attention(q, k, v) with scores scaled by 1/sqrt(d),
 //   y = c Wout^T + bout
 // for all positions, or for those in `positions`, R indices into [B * L], ascending, each once. q, c, y are
-// [R, D], kv [B, L, 2D]; lse is that of causal_attention. q, kv, c and lse are what backward needs besides x.
+// [R, D], kv [B, L, 2D].
 // Sequences pass a few at a time, so that what lies between the products stays in the cache; gradients of q, k, v and c
 // never leave it. backward writes dx and adds to the gradients of weights and biases (bin's and its own may be null).
 // float32, contiguous, no overlap. Changing a token changes no bit of the outputs before it.
@@ -16,7 +16,7 @@
 
 namespace mneme::kernels {
 
-struct AttentionLayer {
+struct AttentionLayerInput {
   std::size_t B, L, H, D;
   const float *x, *weight_in, *bias_in, *weight_out, *bias_out;
   const std::int64_t* positions = nullptr;  // nullptr: all
@@ -25,20 +25,23 @@ struct AttentionLayer {
   std::size_t rows() const { return positions ? R : B * L; }
 };
 
-struct AttentionLayerKept {
-  float *q, *kv, *context, *lse;
+// Written by attention_layer for the backward pass.
+struct AttentionLayerSaved {
+  float *q, *kv, *context;  // q, k and v, c above
+  float* lse;               // that of causal_attention, [R, H]
 };
 
 struct AttentionLayerGradients {
   float *dx, *dweight_in, *dbias_in, *dweight_out, *dbias_out;
 };
 
-void attention_layer(const AttentionLayer& in, const AttentionLayerKept& kept, float* y);
-void attention_layer_reference(const AttentionLayer& in, const AttentionLayerKept& kept, float* y);
-
-void attention_layer_backward(const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+// out is y above, dout its gradient.
+void attention_layer(const AttentionLayerInput& in, float* out, const AttentionLayerSaved& saved);
+void attention_layer_backward(const AttentionLayerInput& in, const AttentionLayerSaved& saved, const float* dout,
                               const AttentionLayerGradients& gradients);
-void attention_layer_backward_reference(const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
-                                        const AttentionLayerGradients& gradients);
+
+void attention_layer_reference(const AttentionLayerInput& in, float* out, const AttentionLayerSaved& saved);
+void attention_layer_backward_reference(const AttentionLayerInput& in, const AttentionLayerSaved& saved,
+                                        const float* dout, const AttentionLayerGradients& gradients);
 
 }  // namespace mneme::kernels

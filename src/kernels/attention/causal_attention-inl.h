@@ -34,7 +34,7 @@ struct Queries {
 };
 
 // The queries of the sequence after `last`.
-inline Queries next_queries(const AttentionInput& in, const Queries& last) {
+inline Queries next_queries(const CausalAttentionInput& in, const Queries& last) {
   const std::size_t start = last.start + in.L;
   if (!in.positions) return {start, start + in.L, nullptr, start};
   std::size_t end = last.end;
@@ -44,7 +44,7 @@ inline Queries next_queries(const AttentionInput& in, const Queries& last) {
 
 // Calls visit(its queries) for each sequence.
 template <class Visit>
-void for_each_sequence(const AttentionInput& in, Visit visit) {
+void for_each_sequence(const CausalAttentionInput& in, Visit visit) {
   Queries queries{0, 0, in.positions, std::size_t{0} - in.L};
   for (std::size_t b = 0; b < in.B; ++b) visit(queries = next_queries(in, queries));
 }
@@ -55,8 +55,8 @@ inline constexpr std::size_t kBlock = 32;
 
 // Consecutive rows of a sequence's queries, how much of the past the last of them sees, and what each of them does.
 // Scores are [columns, width], a query a lane: sums over the past are sums of vectors, and keys and values are the left
-// matrices of the products, which are read where they are. Lanes after the last query see everything; what they
-// contain is finite, and no one's.
+// matrices of the products, which are read where they are. Lanes after the last query see
+// everything; padding lanes stay finite and are never read.
 struct Block {
   std::size_t first, rows, columns, width;
   HWY_ALIGN std::int32_t past[kBlock];
@@ -157,7 +157,7 @@ inline void clear_rows(float* x, std::size_t count, std::size_t stride, std::siz
   for (std::size_t r = 0; r < count; ++r) std::fill_n(x + r * stride, columns, 0.0F);
 }
 
-inline void attention_forward(const AttentionInput& in, float* out, float* lse) {
+inline void attention_forward(const CausalAttentionInput& in, float* out, const CausalAttentionSaved& saved) {
   const std::size_t D = in.H * in.d;
   const AlignedFloats scores(kBlock * in.L, kUnset);
   Panels queries_across(in.d, kBlock), values(in.L, in.d);
@@ -171,15 +171,15 @@ inline void attention_forward(const AttentionInput& in, float* out, float* lse) 
         queries_across.pack_transposed_columns(in.q.data + first * in.q.stride + h * in.d, in.q.stride, block.rows);
         queries_across.scale(in.scale);
         multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores, block.width);
-        softmax_block(scores, block, lse + h, in.H);
+        softmax_block(scores, block, saved.lse + h, in.H);
         multiply({scores, 1, block.width}, block.rows, {values, block.columns, in.d}, out + first * D + h * in.d, D);
       }
     }
   });
 }
 
-inline void attention_backward(const AttentionInput& in, const float* lse, const float* dout,
-                               const AttentionGradients& gradients) {
+inline void attention_backward(const CausalAttentionInput& in, const CausalAttentionSaved& saved, const float* dout,
+                               const CausalAttentionGradients& gradients) {
   const std::size_t D = in.H * in.d;
   const AlignedFloats scores(kBlock * in.L, kUnset), dp(kBlock * in.L, kUnset);
   Panels queries_across(in.d, kBlock), dout_across(in.d, kBlock), keys(in.L, in.d), query_rows(kBlock, in.d),
@@ -205,7 +205,7 @@ inline void attention_backward(const AttentionInput& in, const float* lse, const
         multiply({k, in.k.stride, 1}, block.columns, queries_across, block.width, scores, block.width);
         dout_across.pack_transposed_columns(dy, D, block.rows);
         multiply({v, in.v.stride, 1}, block.columns, dout_across, block.width, dp, block.width);
-        gradient_block(scores, dp, block, lse + h, in.H, in.scale);
+        gradient_block(scores, dp, block, saved.lse + h, in.H, in.scale);
         dout_rows.pack_rows(dy, D, block.rows);
         multiply({scores, block.width, 1}, block.columns, {dout_rows, block.rows, in.d}, dv, gradients.stride_kv, add);
         query_rows.pack_rows(q, in.q.stride, block.rows);

@@ -13,11 +13,13 @@ HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 namespace {
 
-void attention_forward_simd(const AttentionInput& in, float* out, float* lse) { attention_forward(in, out, lse); }
+void attention_forward_simd(const CausalAttentionInput& in, float* out, const CausalAttentionSaved& saved) {
+  attention_forward(in, out, saved);
+}
 
-void attention_backward_simd(const AttentionInput& in, const float* lse, const float* dout,
-                             const AttentionGradients& gradients) {
-  attention_backward(in, lse, dout, gradients);
+void attention_backward_simd(const CausalAttentionInput& in, const CausalAttentionSaved& saved, const float* dout,
+                             const CausalAttentionGradients& gradients) {
+  attention_backward(in, saved, dout, gradients);
 }
 
 }  // namespace
@@ -30,15 +32,15 @@ namespace mneme::kernels {
 HWY_EXPORT(attention_forward_simd);
 HWY_EXPORT(attention_backward_simd);
 
-void causal_attention(const AttentionInput& in, float* out, float* lse) {
-  if (use_reference()) return causal_attention_reference(in, out, lse);
-  HWY_DYNAMIC_DISPATCH(attention_forward_simd)(in, out, lse);
+void causal_attention(const CausalAttentionInput& in, float* out, const CausalAttentionSaved& saved) {
+  if (use_reference()) return causal_attention_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(attention_forward_simd)(in, out, saved);
 }
 
-void causal_attention_backward(const AttentionInput& in, const float* lse, const float* dout,
-                               const AttentionGradients& gradients) {
-  if (use_reference()) return causal_attention_backward_reference(in, lse, dout, gradients);
-  HWY_DYNAMIC_DISPATCH(attention_backward_simd)(in, lse, dout, gradients);
+void causal_attention_backward(const CausalAttentionInput& in, const CausalAttentionSaved& saved, const float* dout,
+                               const CausalAttentionGradients& gradients) {
+  if (use_reference()) return causal_attention_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(attention_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

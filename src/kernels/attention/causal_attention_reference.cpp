@@ -15,7 +15,7 @@ double dot(const float* a, const float* b, std::size_t n) {
 
 // Calls visit(row of q, index of the first token of its sequence, tokens that it may see, head).
 template <class Visit>
-void for_each_query(const AttentionInput& in, Visit visit) {
+void for_each_query(const CausalAttentionInput& in, Visit visit) {
   for (std::size_t r = 0; r < in.rows(); ++r) {
     const std::size_t at = in.positions ? static_cast<std::size_t>(in.positions[r]) : r, start = at / in.L * in.L;
     for (std::size_t h = 0; h < in.H; ++h) visit(r, start, at - start + 1, h);
@@ -24,7 +24,7 @@ void for_each_query(const AttentionInput& in, Visit visit) {
 
 }  // namespace
 
-void causal_attention_reference(const AttentionInput& in, float* out, float* lse) {
+void causal_attention_reference(const CausalAttentionInput& in, float* out, const CausalAttentionSaved& saved) {
   const std::size_t D = in.H * in.d;
   std::vector<double> score(in.L);
   for_each_query(in, [&](std::size_t r, std::size_t start, std::size_t past, std::size_t h) {
@@ -35,7 +35,7 @@ void causal_attention_reference(const AttentionInput& in, float* out, float* lse
       largest = std::max(largest, score[u]);
     }
     for (std::size_t u = 0; u < past; ++u) sum += std::exp(score[u] - largest);
-    lse[r * in.H + h] = static_cast<float>(largest + std::log(sum));
+    saved.lse[r * in.H + h] = static_cast<float>(largest + std::log(sum));
     for (std::size_t i = 0; i < in.d; ++i) {
       double y = 0;
       for (std::size_t u = 0; u < past; ++u)
@@ -45,15 +45,16 @@ void causal_attention_reference(const AttentionInput& in, float* out, float* lse
   });
 }
 
-void causal_attention_backward_reference(const AttentionInput& in, const float* lse, const float* dout,
-                                         const AttentionGradients& gradients) {
+void causal_attention_backward_reference(const CausalAttentionInput& in, const CausalAttentionSaved& saved,
+                                         const float* dout, const CausalAttentionGradients& gradients) {
   const std::size_t D = in.H * in.d;
   std::vector<double> p(in.L), dp(in.L), dq(in.rows() * D), dk(in.B * in.L * D), dv(in.B * in.L * D);
   for_each_query(in, [&](std::size_t r, std::size_t start, std::size_t past, std::size_t h) {
     const float *q = in.q.data + r * in.q.stride + h * in.d, *dy = dout + r * D + h * in.d;
     double delta = 0;
     for (std::size_t u = 0; u < past; ++u) {
-      p[u] = std::exp(in.scale * dot(q, in.k.data + (start + u) * in.k.stride + h * in.d, in.d) - lse[r * in.H + h]);
+      p[u] =
+          std::exp(in.scale * dot(q, in.k.data + (start + u) * in.k.stride + h * in.d, in.d) - saved.lse[r * in.H + h]);
       dp[u] = dot(dy, in.v.data + (start + u) * in.v.stride + h * in.d, in.d);
       delta += p[u] * dp[u];
     }

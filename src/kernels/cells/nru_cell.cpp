@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -67,11 +67,11 @@ HWY_INLINE hn::Vec<D> normalised(D d, const float* p, const Normal& normal) {
   return hn::Mul(hn::Sub(hn::LoadU(d, p), hn::Set(d, normal.mean)), hn::Set(d, normal.scale));
 }
 
-void nru_hidden_simd(const NruHiddenArguments& a) {
-  const std::size_t H = a.sizes.hidden, W = a.sizes.state();
-  for (std::size_t r = 0; r < a.sizes.rows; ++r) {
-    const float *p = a.p + r * H, *gain = a.gain, *shift = a.shift;
-    float* q = a.q + r * W;
+void nru_hidden_simd(const NruHiddenInput& in, float* all_q) {
+  const std::size_t H = in.shape.H, W = in.shape.state();
+  for (std::size_t r = 0; r < in.shape.R; ++r) {
+    const float *p = in.p + r * H, *gain = in.gain, *shift = in.shift;
+    float* q = all_q + r * W;
     if (gain) {
       const Normal normal = normal_of(p, H);
       for_each(H, [=](auto d, std::size_t i) {
@@ -81,17 +81,18 @@ void nru_hidden_simd(const NruHiddenArguments& a) {
     } else {
       for_each(H, [=](auto d, std::size_t i) { hn::StoreU(positive(d, hn::LoadU(d, p + i)), d, q + i); });
     }
-    std::copy(a.old + r * W + H, a.old + (r + 1) * W, q + H);
+    std::copy(in.old + r * W + H, in.old + (r + 1) * W, q + H);
   }
 }
 
-void nru_hidden_backward_simd(const NruHiddenBackwardArguments& a) {
-  const std::size_t H = a.sizes.hidden, W = a.sizes.state();
-  for (std::size_t r = 0; r < a.sizes.rows; ++r) {
-    const float *p = a.p + r * H, *q = a.q + r * W, *dq = a.dq + r * W, *gain = a.gain;
-    float *dp = a.dp + r * H, *dgain = a.dgain, *dshift = a.dshift;
-    std::fill_n(a.dold + r * W, H, 0.0F);
-    std::copy(dq + H, dq + W, a.dold + r * W + H);
+void nru_hidden_backward_simd(const NruHiddenInput& in, const float* all_q, const float* all_dq,
+                              const NruHiddenGradients& to) {
+  const std::size_t H = in.shape.H, W = in.shape.state();
+  for (std::size_t r = 0; r < in.shape.R; ++r) {
+    const float *p = in.p + r * H, *q = all_q + r * W, *dq = all_dq + r * W, *gain = in.gain;
+    float *dp = to.dp + r * H, *dgain = to.dgain, *dshift = to.dshift;
+    std::fill_n(to.dold + r * W, H, 0.0F);
+    std::copy(dq + H, dq + W, to.dold + r * W + H);
     for_each(H, [=](auto d, std::size_t i) {
       hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, q + i), hn::Zero(d)), hn::LoadU(d, dq + i)), d, dp + i);
     });
@@ -146,18 +147,18 @@ float divisor(const float* v, std::size_t M, bool& active) {
   return active ? norm : kSmallestNorm;
 }
 
-void nru_memory_simd(const NruMemoryArguments& a) {
-  const auto [R, H, M, k, s] = a.sizes;
-  const std::size_t W = a.sizes.state();
-  std::vector<float> scratch(s * s);
+void nru_memory_simd(const NruMemoryInput& in, float* next) {
+  const auto [R, H, M, k, s] = in.shape;
+  const std::size_t W = in.shape.state();
+  const AlignedFloats scratch(s * s, kUnset);
   for (std::size_t r = 0; r < R; ++r) {
-    const float* o = a.o + r * a.sizes.outputs();
-    std::copy_n(a.q + r * W, W, a.next + r * W);
-    float* m = a.next + r * W + H;
+    const float* o = in.o + r * in.shape.outputs();
+    std::copy_n(in.q + r * W, W, next + r * W);
+    float* m = next + r * W + H;
     for (const std::size_t which : {0, 1}) {
-      outer_product(o + 2 * k + 2 * s * which, s, a.relu, scratch.data());
+      outer_product(o + 2 * k + 2 * s * which, s, in.relu, scratch);
       for (std::size_t j = 0; j < k; ++j) {
-        const float *v = scratch.data() + j * M, gate = a.relu ? positive(o[which * k + j]) : o[which * k + j];
+        const float *v = scratch + j * M, gate = in.relu ? positive(o[which * k + j]) : o[which * k + j];
         bool active;
         const float share = (which == 0 ? gate : -gate) / (static_cast<float>(k) * divisor(v, M, active));
         for_each(M, [=](auto d, std::size_t i) {
@@ -187,29 +188,29 @@ float piece_gradient(const float* dm, std::size_t M, float gate, float sign, boo
   return dgate;
 }
 
-void nru_memory_backward_simd(const NruMemoryBackwardArguments& a) {
-  const auto [R, H, M, k, s] = a.sizes;
-  const std::size_t W = a.sizes.state(), G = a.sizes.outputs(), side = s;
-  std::vector<float> scratch(s * s);
+void nru_memory_backward_simd(const NruMemoryInput& in, const float* dnext, float* all_d_o) {
+  const auto [R, H, M, k, s] = in.shape;
+  const std::size_t W = in.shape.state(), G = in.shape.outputs(), side = s;
+  const AlignedFloats scratch(s * s, kUnset);
   for (std::size_t r = 0; r < R; ++r)
     for (const std::size_t which : {0, 1}) {
-      const float *o = a.o + r * G, *u = o + 2 * k + 2 * s * which, *dm = a.dnext + r * W + H;
-      float *d_o = a.d_o + r * G, *du = d_o + 2 * k + 2 * s * which;
-      outer_product(u, s, a.relu, scratch.data());
+      const float *o = in.o + r * G, *u = o + 2 * k + 2 * s * which, *dm = dnext + r * W + H;
+      float *d_o = all_d_o + r * G, *du = d_o + 2 * k + 2 * s * which;
+      outer_product(u, s, in.relu, scratch);
       const float sign = (which == 0 ? 1.0F : -1.0F) / static_cast<float>(k);
       for (std::size_t j = 0; j < k; ++j) {
         const float gate = o[which * k + j];
-        float* piece = scratch.data() + j * M;
-        const bool closed = a.relu && gate <= 0.0F;
+        float* piece = scratch + j * M;
+        const bool closed = in.relu && gate <= 0.0F;
         d_o[which * k + j] = 0.0F;
         if (closed)
           std::fill_n(piece, M, 0.0F);
         else
-          d_o[which * k + j] = piece_gradient(dm, M, gate, sign, a.relu, piece);
+          d_o[which * k + j] = piece_gradient(dm, M, gate, sign, in.relu, piece);
       }
       std::fill_n(du + s, s, 0.0F);
       for (std::size_t i = 0; i < s; ++i) {
-        const float *row = scratch.data() + i * s, *right = u + s, left = u[i];
+        const float *row = scratch + i * s, *right = u + s, left = u[i];
         float* dright = du + s;
         du[i] = sum_of(side,
                        [=](auto d, std::size_t j) { return hn::Mul(hn::LoadU(d, row + j), hn::LoadU(d, right + j)); });
@@ -220,11 +221,11 @@ void nru_memory_backward_simd(const NruMemoryBackwardArguments& a) {
     }
 }
 
-void nru_plain_simd(const NruPlainArguments& a) {
-  const std::size_t H = a.sizes.hidden, M = a.sizes.memory, W = a.sizes.state();
-  for (std::size_t r = 0; r < a.sizes.rows; ++r) {
-    const float *o = a.o + r * (H + 2 + 2 * M), *write = o + H + 2, *erase = write + M, *old = a.old + r * W + H;
-    float *h = a.next + r * W, *m = h + H;
+void nru_plain_simd(const NruPlainInput& in, float* next) {
+  const std::size_t H = in.shape.H, M = in.shape.M, W = in.shape.state();
+  for (std::size_t r = 0; r < in.shape.R; ++r) {
+    const float *o = in.o + r * (H + 2 + 2 * M), *write = o + H + 2, *erase = write + M, *old = in.old + r * W + H;
+    float *h = next + r * W, *m = h + H;
     const float alpha = positive(o[H]), beta = positive(o[H + 1]);
     for_each(H, [=](auto d, std::size_t i) { hn::StoreU(positive(d, hn::LoadU(d, o + i)), d, h + i); });
     for_each(M, [=](auto d, std::size_t i) {
@@ -234,14 +235,14 @@ void nru_plain_simd(const NruPlainArguments& a) {
   }
 }
 
-void nru_plain_backward_simd(const NruPlainBackwardArguments& a) {
-  const std::size_t H = a.sizes.hidden, M = a.sizes.memory, W = a.sizes.state();
-  for (std::size_t r = 0; r < a.sizes.rows; ++r) {
-    const float *o = a.o + r * (H + 2 + 2 * M), *write = o + H + 2, *erase = write + M;
-    const float *dh = a.dnext + r * W, *dm = dh + H;
-    float *d_o = a.d_o + r * (H + 2 + 2 * M), *dwrite = d_o + H + 2, *derase = dwrite + M;
-    std::fill_n(a.dold + r * W, H, 0.0F);
-    std::copy_n(dm, M, a.dold + r * W + H);
+void nru_plain_backward_simd(const NruPlainInput& in, const float* dnext, const NruPlainGradients& to) {
+  const std::size_t H = in.shape.H, M = in.shape.M, W = in.shape.state();
+  for (std::size_t r = 0; r < in.shape.R; ++r) {
+    const float *o = in.o + r * (H + 2 + 2 * M), *write = o + H + 2, *erase = write + M;
+    const float *dh = dnext + r * W, *dm = dh + H;
+    float *d_o = to.d_o + r * (H + 2 + 2 * M), *dwrite = d_o + H + 2, *derase = dwrite + M;
+    std::fill_n(to.dold + r * W, H, 0.0F);
+    std::copy_n(dm, M, to.dold + r * W + H);
     for_each(H, [=](auto d, std::size_t i) {
       hn::StoreU(hn::IfThenElseZero(hn::Gt(hn::LoadU(d, o + i), hn::Zero(d)), hn::LoadU(d, dh + i)), d, d_o + i);
     });
@@ -277,34 +278,35 @@ HWY_EXPORT(nru_memory_backward_simd);
 HWY_EXPORT(nru_plain_simd);
 HWY_EXPORT(nru_plain_backward_simd);
 
-void nru_hidden(const NruHiddenArguments& arguments) {
-  if (use_reference()) return nru_hidden_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(nru_hidden_simd)(arguments);
+void nru_hidden(const NruHiddenInput& in, float* q) {
+  if (use_reference()) return nru_hidden_reference(in, q);
+  HWY_DYNAMIC_DISPATCH(nru_hidden_simd)(in, q);
 }
 
-void nru_hidden_backward(const NruHiddenBackwardArguments& arguments) {
-  if (use_reference()) return nru_hidden_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(nru_hidden_backward_simd)(arguments);
+void nru_hidden_backward(const NruHiddenInput& in, const float* q, const float* dq,
+                         const NruHiddenGradients& gradients) {
+  if (use_reference()) return nru_hidden_backward_reference(in, q, dq, gradients);
+  HWY_DYNAMIC_DISPATCH(nru_hidden_backward_simd)(in, q, dq, gradients);
 }
 
-void nru_memory(const NruMemoryArguments& arguments) {
-  if (use_reference()) return nru_memory_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(nru_memory_simd)(arguments);
+void nru_memory(const NruMemoryInput& in, float* next) {
+  if (use_reference()) return nru_memory_reference(in, next);
+  HWY_DYNAMIC_DISPATCH(nru_memory_simd)(in, next);
 }
 
-void nru_memory_backward(const NruMemoryBackwardArguments& arguments) {
-  if (use_reference()) return nru_memory_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(nru_memory_backward_simd)(arguments);
+void nru_memory_backward(const NruMemoryInput& in, const float* dnext, float* d_o) {
+  if (use_reference()) return nru_memory_backward_reference(in, dnext, d_o);
+  HWY_DYNAMIC_DISPATCH(nru_memory_backward_simd)(in, dnext, d_o);
 }
 
-void nru_plain(const NruPlainArguments& arguments) {
-  if (use_reference()) return nru_plain_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(nru_plain_simd)(arguments);
+void nru_plain(const NruPlainInput& in, float* next) {
+  if (use_reference()) return nru_plain_reference(in, next);
+  HWY_DYNAMIC_DISPATCH(nru_plain_simd)(in, next);
 }
 
-void nru_plain_backward(const NruPlainBackwardArguments& arguments) {
-  if (use_reference()) return nru_plain_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(nru_plain_backward_simd)(arguments);
+void nru_plain_backward(const NruPlainInput& in, const float* dnext, const NruPlainGradients& gradients) {
+  if (use_reference()) return nru_plain_backward_reference(in, dnext, gradients);
+  HWY_DYNAMIC_DISPATCH(nru_plain_backward_simd)(in, dnext, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -15,78 +15,62 @@
 
 namespace mneme::kernels {
 
-struct NruSizes {
-  std::size_t rows, hidden, memory, heads, side;  // R, H, M, k, s
-  std::size_t state() const { return hidden + memory; }
-  std::size_t outputs() const { return 2 * heads + 4 * side; }
+struct NruShape {
+  std::size_t R, H, M, k, s;
+  std::size_t state() const { return H + M; }
+  std::size_t outputs() const { return 2 * k + 4 * s; }
 };
 
-struct NruHiddenArguments {
-  NruSizes sizes;
-  const float* p;      // [R, H]
-  const float* old;    // [R, H+M]
-  const float* gain;   // [H]; nullptr: no LayerNorm
-  const float* shift;  // [H]; nullptr with gain
-  float* q;            // [R, H+M]
+struct NruHiddenInput {
+  NruShape shape;
+  const float* p;             // [R, H]
+  const float* old;           // [R, H+M]; the backward pass does not read it
+  const float *gain, *shift;  // [H]; both nullptr: no LayerNorm
 };
 
-struct NruHiddenBackwardArguments {
-  NruSizes sizes;
-  const float* p;
-  const float* q;
-  const float* gain;
-  const float* dq;  // [R, H+M]
-  float* dp;        // [R, H]
-  float* dold;      // [R, H+M] = [0 | dq of m]
-  float* dgain;     // [H], added to; nullptr without LayerNorm
-  float* dshift;    // [H], added to
+struct NruHiddenGradients {
+  float* dp;              // [R, H]
+  float* dold;            // [R, H+M] = [0 | dq of m]
+  float *dgain, *dshift;  // [H], added to; nullptr without LayerNorm
 };
 
-struct NruMemoryArguments {
-  NruSizes sizes;
+struct NruMemoryInput {
+  NruShape shape;
   bool relu;
   const float* o;  // [R, 2k+4s]
-  const float* q;  // [R, H+M]
-  float* next;     // [R, H+M]
+  const float* q;  // [R, H+M]; the backward pass does not read it
 };
 
-// dnext reaches q unchanged; only what goes through o is computed here.
-struct NruMemoryBackwardArguments {
-  NruSizes sizes;
-  bool relu;
-  const float* o;
-  const float* dnext;  // [R, H+M]
-  float* d_o;          // [R, 2k+4s]
-};
-
-struct NruPlainArguments {
-  NruSizes sizes;
+struct NruPlainInput {
+  NruShape shape;
   const float* o;    // [R, H+2+2M]
-  const float* old;  // [R, H+M]
-  float* next;       // [R, H+M]
+  const float* old;  // [R, H+M]; the backward pass does not read it
 };
 
-struct NruPlainBackwardArguments {
-  NruSizes sizes;
-  const float* o;
-  const float* dnext;  // [R, H+M]
-  float* d_o;          // [R, H+2+2M]
-  float* dold;         // [R, H+M] = [0 | dnext of m]
+struct NruPlainGradients {
+  float* d_o;   // [R, H+2+2M]
+  float* dold;  // [R, H+M] = [0 | dnext of m]
 };
 
-void nru_hidden(const NruHiddenArguments& arguments);
-void nru_hidden_reference(const NruHiddenArguments& arguments);
-void nru_hidden_backward(const NruHiddenBackwardArguments& arguments);
-void nru_hidden_backward_reference(const NruHiddenBackwardArguments& arguments);
+// q [R, H+M] is the output; the backward pass reads it.
+void nru_hidden(const NruHiddenInput& in, float* q);
+void nru_hidden_backward(const NruHiddenInput& in, const float* q, const float* dq,
+                         const NruHiddenGradients& gradients);
 
-void nru_memory(const NruMemoryArguments& arguments);
-void nru_memory_reference(const NruMemoryArguments& arguments);
-void nru_memory_backward(const NruMemoryBackwardArguments& arguments);
-void nru_memory_backward_reference(const NruMemoryBackwardArguments& arguments);
+// next [R, H+M]. dnext reaches q unchanged; the backward pass computes only what goes through o.
+void nru_memory(const NruMemoryInput& in, float* next);
+void nru_memory_backward(const NruMemoryInput& in, const float* dnext, float* d_o);
 
-void nru_plain(const NruPlainArguments& arguments);
-void nru_plain_reference(const NruPlainArguments& arguments);
-void nru_plain_backward(const NruPlainBackwardArguments& arguments);
-void nru_plain_backward_reference(const NruPlainBackwardArguments& arguments);
+// next [R, H+M].
+void nru_plain(const NruPlainInput& in, float* next);
+void nru_plain_backward(const NruPlainInput& in, const float* dnext, const NruPlainGradients& gradients);
+
+void nru_hidden_reference(const NruHiddenInput& in, float* q);
+void nru_hidden_backward_reference(const NruHiddenInput& in, const float* q, const float* dq,
+                                   const NruHiddenGradients& gradients);
+void nru_memory_reference(const NruMemoryInput& in, float* next);
+void nru_memory_backward_reference(const NruMemoryInput& in, const float* dnext, float* d_o);
+void nru_plain_reference(const NruPlainInput& in, float* next);
+void nru_plain_backward_reference(const NruPlainInput& in, const float* dnext, const NruPlainGradients& gradients);
 
 }  // namespace mneme::kernels

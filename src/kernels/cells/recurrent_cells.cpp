@@ -52,33 +52,33 @@ HWY_INLINE V logistic_slope(D, V x) {
   return hn::NegMulAdd(x, x, x);
 }
 
-void rnn_cell_simd(const RnnCellArguments& a) {
-  const std::size_t count = a.sizes.rows * a.sizes.channels;
-  if (a.relu) {
+void rnn_cell_simd(const CellShape& shape, bool relu, const float* a, float* h) {
+  const std::size_t count = shape.R * shape.H;
+  if (relu) {
     for_channels(count, [&](auto d, std::size_t i) {
       // Asked so that a NaN stays: divergence must not be hidden.
-      const auto x = hn::LoadU(d, a.a + i);
-      hn::StoreU(hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x), d, a.h + i);
+      const auto x = hn::LoadU(d, a + i);
+      hn::StoreU(hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x), d, h + i);
     });
     return;
   }
-  for_channels(count, [&](auto d, std::size_t i) { hn::StoreU(tanh_of(d, hn::LoadU(d, a.a + i)), d, a.h + i); });
+  for_channels(count, [&](auto d, std::size_t i) { hn::StoreU(tanh_of(d, hn::LoadU(d, a + i)), d, h + i); });
 }
 
-void rnn_cell_backward_simd(const RnnCellBackwardArguments& a) {
-  for_channels(a.sizes.rows * a.sizes.channels, [&](auto d, std::size_t i) {
-    const auto h = hn::LoadU(d, a.h + i), dh = hn::LoadU(d, a.dh + i);
-    const auto da = a.relu ? hn::IfThenElseZero(hn::Gt(h, hn::Zero(d)), dh) : hn::Mul(dh, tanh_slope(d, h));
-    hn::StoreU(da, d, a.da + i);
+void rnn_cell_backward_simd(const CellShape& shape, bool relu, const float* all_h, const float* all_dh, float* all_da) {
+  for_channels(shape.R * shape.H, [&](auto d, std::size_t i) {
+    const auto h = hn::LoadU(d, all_h + i), dh = hn::LoadU(d, all_dh + i);
+    const auto da = relu ? hn::IfThenElseZero(hn::Gt(h, hn::Zero(d)), dh) : hn::Mul(dh, tanh_slope(d, h));
+    hn::StoreU(da, d, all_da + i);
   });
 }
 
-void lstm_cell_simd(const LstmCellArguments& a) {
-  const auto [rows, H] = a.sizes;
+void lstm_cell_simd(const LstmCellInput& in, float* out, const LstmCellSaved& saved) {
+  const auto [rows, H] = in.shape;
   for (std::size_t r = 0; r < rows; ++r) {
-    float* gates = a.gates + r * 4 * H;
-    const float* c_old = a.c_old + r * H;
-    float *c_out = a.c + r * H, *h_out = a.h + r * H;
+    float* gates = saved.gates + r * 4 * H;
+    const float* c_old = in.c_old + r * H;
+    float *c_out = saved.c + r * H, *h_out = out + r * H;
     const std::size_t width = H;
     for_channels(H, [=](auto d, std::size_t k) {
       const auto i = logistic(d, hn::LoadU(d, gates + k));
@@ -96,11 +96,13 @@ void lstm_cell_simd(const LstmCellArguments& a) {
   }
 }
 
-void lstm_cell_backward_simd(const LstmCellBackwardArguments& a) {
-  const auto [rows, H] = a.sizes;
+void lstm_cell_backward_simd(const LstmCellInput& in, const LstmCellSaved& saved, const float* dout,
+                             const LstmCellGradients& to) {
+  const auto [rows, H] = in.shape;
   for (std::size_t r = 0; r < rows; ++r) {
-    const float *gates = a.gates + r * 4 * H, *c_old = a.c_old + r * H, *c_new = a.c + r * H, *dh_in = a.dh + r * H;
-    float *dc_io = a.dc + r * H, *da = a.da + r * 4 * H;
+    const float *gates = saved.gates + r * 4 * H, *c_old = in.c_old + r * H, *c_new = saved.c + r * H,
+                *dh_in = dout + r * H;
+    float *dc_io = to.dc + r * H, *da = to.da + r * 4 * H;
     const std::size_t width = H;
     for_channels(H, [=](auto d, std::size_t k) {
       const auto i = hn::LoadU(d, gates + k), f = hn::LoadU(d, gates + width + k);
@@ -116,11 +118,12 @@ void lstm_cell_backward_simd(const LstmCellBackwardArguments& a) {
   }
 }
 
-void gru_cell_simd(const GruCellArguments& a) {
-  const auto [rows, H] = a.sizes;
+void gru_cell_simd(const GruCellInput& input, float* out, const GruCellSaved& saved) {
+  const auto [rows, H] = input.shape;
   for (std::size_t row = 0; row < rows; ++row) {
-    const float *in = a.a + row * 3 * H, *back = a.b + row * 3 * H, *h_old = a.h_old + row * H, *bias = a.bias_n;
-    float *gates = a.gates + row * 4 * H, *h_out = a.h + row * H;
+    const float *in = input.a + row * 3 * H, *back = input.b + row * 3 * H, *h_old = input.h_old + row * H,
+                *bias = input.bias_n;
+    float *gates = saved.gates + row * 4 * H, *h_out = out + row * H;
     const std::size_t width = H;
     for_channels(H, [=](auto d, std::size_t k) {
       const auto r = logistic(d, hn::Add(hn::LoadU(d, in + k), hn::LoadU(d, back + k)));
@@ -136,16 +139,17 @@ void gru_cell_simd(const GruCellArguments& a) {
   }
 }
 
-void gru_cell_backward_simd(const GruCellBackwardArguments& a) {
-  const auto [rows, H] = a.sizes;
+void gru_cell_backward_simd(const GruCellInput& input, const GruCellSaved& saved, const float* dout,
+                            const GruCellGradients& to) {
+  const auto [rows, H] = input.shape;
   for (std::size_t row = 0; row < rows; ++row) {
-    const float *gates = a.gates + row * 4 * H, *h_old = a.h_old + row * H;
-    float *dh_io = a.dh + row * H, *da = a.da + row * 3 * H, *db = a.db + row * 3 * H;
+    const float *gates = saved.gates + row * 4 * H, *h_old = input.h_old + row * H, *dh_in = dout + row * H;
+    float *dh_old = to.dh_old + row * H, *da = to.da + row * 3 * H, *db = to.db + row * 3 * H;
     const std::size_t width = H;
     for_channels(H, [=](auto d, std::size_t k) {
       const auto r = hn::LoadU(d, gates + k), z = hn::LoadU(d, gates + width + k);
       const auto n = hn::LoadU(d, gates + 2 * width + k), q = hn::LoadU(d, gates + 3 * width + k);
-      const auto dh = hn::LoadU(d, dh_io + k);
+      const auto dh = hn::LoadU(d, dh_in + k);
       const auto dn = hn::Mul(hn::NegMulAdd(dh, z, dh), tanh_slope(d, n));
       const auto dr = hn::Mul(hn::Mul(dn, q), logistic_slope(d, r));
       const auto dz = hn::Mul(hn::Mul(dh, hn::Sub(hn::LoadU(d, h_old + k), n)), logistic_slope(d, z));
@@ -155,7 +159,7 @@ void gru_cell_backward_simd(const GruCellBackwardArguments& a) {
       hn::StoreU(dz, d, db + width + k);
       hn::StoreU(dn, d, da + 2 * width + k);
       hn::StoreU(hn::Mul(dn, r), d, db + 2 * width + k);
-      hn::StoreU(hn::Mul(dh, z), d, dh_io + k);
+      hn::StoreU(hn::Mul(dh, z), d, dh_old + k);
     });
   }
 }
@@ -174,34 +178,36 @@ HWY_EXPORT(lstm_cell_backward_simd);
 HWY_EXPORT(gru_cell_simd);
 HWY_EXPORT(gru_cell_backward_simd);
 
-void rnn_cell(const RnnCellArguments& arguments) {
-  if (use_reference()) return rnn_cell_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(rnn_cell_simd)(arguments);
+void rnn_cell(const CellShape& shape, bool relu, const float* a, float* h) {
+  if (use_reference()) return rnn_cell_reference(shape, relu, a, h);
+  HWY_DYNAMIC_DISPATCH(rnn_cell_simd)(shape, relu, a, h);
 }
 
-void rnn_cell_backward(const RnnCellBackwardArguments& arguments) {
-  if (use_reference()) return rnn_cell_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(rnn_cell_backward_simd)(arguments);
+void rnn_cell_backward(const CellShape& shape, bool relu, const float* h, const float* dh, float* da) {
+  if (use_reference()) return rnn_cell_backward_reference(shape, relu, h, dh, da);
+  HWY_DYNAMIC_DISPATCH(rnn_cell_backward_simd)(shape, relu, h, dh, da);
 }
 
-void lstm_cell(const LstmCellArguments& arguments) {
-  if (use_reference()) return lstm_cell_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(lstm_cell_simd)(arguments);
+void lstm_cell(const LstmCellInput& in, float* out, const LstmCellSaved& saved) {
+  if (use_reference()) return lstm_cell_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(lstm_cell_simd)(in, out, saved);
 }
 
-void lstm_cell_backward(const LstmCellBackwardArguments& arguments) {
-  if (use_reference()) return lstm_cell_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(lstm_cell_backward_simd)(arguments);
+void lstm_cell_backward(const LstmCellInput& in, const LstmCellSaved& saved, const float* dout,
+                        const LstmCellGradients& gradients) {
+  if (use_reference()) return lstm_cell_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(lstm_cell_backward_simd)(in, saved, dout, gradients);
 }
 
-void gru_cell(const GruCellArguments& arguments) {
-  if (use_reference()) return gru_cell_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(gru_cell_simd)(arguments);
+void gru_cell(const GruCellInput& in, float* out, const GruCellSaved& saved) {
+  if (use_reference()) return gru_cell_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(gru_cell_simd)(in, out, saved);
 }
 
-void gru_cell_backward(const GruCellBackwardArguments& arguments) {
-  if (use_reference()) return gru_cell_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(gru_cell_backward_simd)(arguments);
+void gru_cell_backward(const GruCellInput& in, const GruCellSaved& saved, const float* dout,
+                       const GruCellGradients& gradients) {
+  if (use_reference()) return gru_cell_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(gru_cell_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

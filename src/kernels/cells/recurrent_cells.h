@@ -13,76 +13,63 @@
 
 namespace mneme::kernels {
 
-struct CellSizes {
-  std::size_t rows, channels;  // R, H
+struct CellShape {
+  std::size_t R, H;
 };
 
-struct RnnCellArguments {
-  CellSizes sizes;
-  bool relu;
-  const float* a;  // [R, H]
-  float* h;        // [R, H]; may be a
-};
-
+// a and h are [R, H]; h may be a.
+void rnn_cell(const CellShape& shape, bool relu, const float* a, float* h);
 // da = dh * f'(a), from h alone; the derivative of relu at 0 is 0. da may be dh.
-struct RnnCellBackwardArguments {
-  CellSizes sizes;
-  bool relu;
-  const float* h;
-  const float* dh;
-  float* da;
-};
+void rnn_cell_backward(const CellShape& shape, bool relu, const float* h, const float* dh, float* da);
 
-struct LstmCellArguments {
-  CellSizes sizes;
-  float* gates;        // [R, 4H]: a on entry, s(i) s(f) tanh(g) s(o) on return
+struct LstmCellInput {
+  CellShape shape;
   const float* c_old;  // [R, H]
-  float* c;            // [R, H]
-  float* h;            // [R, H]
 };
 
-struct LstmCellBackwardArguments {
-  CellSizes sizes;
-  const float* gates;  // as the forward left them
-  const float* c_old;
-  const float* c;
-  const float* dh;  // [R, H]
-  float* dc;        // [R, H]: the gradient of c from later steps on entry, that of c_old on return
-  float* da;        // [R, 4H]
+struct LstmCellSaved {
+  float* gates;  // [R, 4H]: a before lstm_cell, s(i) s(f) tanh(g) s(o) after it
+  float* c;      // [R, H], overwritten
 };
 
-struct GruCellArguments {
-  CellSizes sizes;
-  const float* a;       // [R, 3H]
-  const float* b;       // [R, 3H]
-  const float* bias_n;  // [H]
+struct LstmCellGradients {
+  float* dc;  // [R, H]: the gradient of c from later steps before lstm_cell_backward, that of c_old after it
+  float* da;  // [R, 4H], overwritten
+};
+
+// out is h above, dout its gradient.
+void lstm_cell(const LstmCellInput& in, float* out, const LstmCellSaved& saved);
+void lstm_cell_backward(const LstmCellInput& in, const LstmCellSaved& saved, const float* dout,
+                        const LstmCellGradients& gradients);
+
+struct GruCellInput {
+  CellShape shape;
   const float* h_old;   // [R, H]
-  float* gates;         // [R, 4H]: r z n q
-  float* h;             // [R, H]
+  const float *a, *b;   // [R, 3H]; the backward pass does not read them
+  const float* bias_n;  // [H]; nor this
 };
 
-struct GruCellBackwardArguments {
-  CellSizes sizes;
-  const float* gates;  // as the forward left them
-  const float* h_old;
-  float* dh;  // [R, H]: the gradient of h on entry, the part that reaches h_old past the product on return
-  float* da;  // [R, 3H]
-  float* db;  // [R, 3H]; its n block is also the gradient of bias_n, before summing rows
+struct GruCellSaved {
+  float* gates;  // [R, 4H]: r z n q
 };
 
-void rnn_cell(const RnnCellArguments& arguments);
-void rnn_cell_reference(const RnnCellArguments& arguments);
-void rnn_cell_backward(const RnnCellBackwardArguments& arguments);
-void rnn_cell_backward_reference(const RnnCellBackwardArguments& arguments);
+struct GruCellGradients {
+  float* dh_old;   // [R, H]: the part that reaches h_old past the product; may be dout
+  float *da, *db;  // [R, 3H]; the n block of db is also the gradient of bias_n, before summing rows
+};
 
-void lstm_cell(const LstmCellArguments& arguments);
-void lstm_cell_reference(const LstmCellArguments& arguments);
-void lstm_cell_backward(const LstmCellBackwardArguments& arguments);
-void lstm_cell_backward_reference(const LstmCellBackwardArguments& arguments);
+// out is h above, dout its gradient.
+void gru_cell(const GruCellInput& in, float* out, const GruCellSaved& saved);
+void gru_cell_backward(const GruCellInput& in, const GruCellSaved& saved, const float* dout,
+                       const GruCellGradients& gradients);
 
-void gru_cell(const GruCellArguments& arguments);
-void gru_cell_reference(const GruCellArguments& arguments);
-void gru_cell_backward(const GruCellBackwardArguments& arguments);
-void gru_cell_backward_reference(const GruCellBackwardArguments& arguments);
+void rnn_cell_reference(const CellShape& shape, bool relu, const float* a, float* h);
+void rnn_cell_backward_reference(const CellShape& shape, bool relu, const float* h, const float* dh, float* da);
+void lstm_cell_reference(const LstmCellInput& in, float* out, const LstmCellSaved& saved);
+void lstm_cell_backward_reference(const LstmCellInput& in, const LstmCellSaved& saved, const float* dout,
+                                  const LstmCellGradients& gradients);
+void gru_cell_reference(const GruCellInput& in, float* out, const GruCellSaved& saved);
+void gru_cell_backward_reference(const GruCellInput& in, const GruCellSaved& saved, const float* dout,
+                                 const GruCellGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -61,10 +61,10 @@ class Row {
 };
 
 struct Nodes {
-  explicit Nodes(const CauchySizes& sizes) : x(sizes.frequencies()), e(sizes.frequencies()) {
+  explicit Nodes(const CauchyShape& shape) : x(shape.frequencies()), e(shape.frequencies()) {
     std::fill_n(x.re(), x.size(), 1.0);  // a harmless denominator where there is no node
-    for (std::size_t f = 0; f < sizes.frequencies(); ++f) {
-      const double angle = 2.0 * std::numbers::pi * static_cast<double>(f) / static_cast<double>(sizes.nodes);
+    for (std::size_t f = 0; f < shape.frequencies(); ++f) {
+      const double angle = 2.0 * std::numbers::pi * static_cast<double>(f) / static_cast<double>(shape.M);
       const double half = std::sin(0.5 * angle);
       x.re()[f] = 2.0 * half * half;  // 1 - cos without cancellation
       x.im()[f] = std::sin(angle);
@@ -81,15 +81,15 @@ struct Nodes {
   Row x, e;
 };
 
-void cauchy_simd(const CauchyArguments& arguments) {
-  const auto [V, H, N, M] = arguments.sizes;
-  const std::size_t F = arguments.sizes.frequencies(), lanes = Row::lanes();
-  const Nodes nodes(arguments.sizes);
+void cauchy_simd(const CauchyInput& in, const ComplexArray<double>& out) {
+  const auto [V, H, N, M] = in.shape;
+  const std::size_t F = in.shape.frequencies(), lanes = Row::lanes();
+  const Nodes nodes(in.shape);
   const Row direct(N * lanes), mirrored(N * lanes), sum(F);
   for (std::size_t h = 0; h < H; ++h)
     for (std::size_t f = 0; f < F; f += lanes) {
       for (std::size_t n = 0; n < N; ++n) {
-        const double re = arguments.a.re[h * N + n], im = arguments.a.im[h * N + n];
+        const double re = in.a.re[h * N + n], im = in.a.im[h * N + n];
         direct.put(n * lanes, nodes.resolvent(f, spread(re, im)));
         mirrored.put(n * lanes, nodes.resolvent(f, spread(re, -im)));
       }
@@ -97,13 +97,13 @@ void cauchy_simd(const CauchyArguments& arguments) {
       for (std::size_t v = 0; v < V; ++v) {
         ComplexDoubles total = spread(0, 0);
         for (std::size_t n = 0; n < N; ++n) {
-          const double re = arguments.u.re[(v * H + h) * N + n], im = arguments.u.im[(v * H + h) * N + n];
+          const double re = in.u.re[(v * H + h) * N + n], im = in.u.im[(v * H + h) * N + n];
           total = add_product(total, spread(re, im), direct.at(n * lanes));
           total = add_product(total, spread(re, -im), mirrored.at(n * lanes));
         }
         sum.put(0, total);
-        std::copy_n(sum.re(), count, arguments.s.re + (v * H + h) * F + f);
-        std::copy_n(sum.im(), count, arguments.s.im + (v * H + h) * F + f);
+        std::copy_n(sum.re(), count, out.re + (v * H + h) * F + f);
+        std::copy_n(sum.im(), count, out.im + (v * H + h) * F + f);
       }
     }
 }
@@ -115,19 +115,20 @@ HWY_INLINE void store_sum(const ComplexDoubles& direct, const ComplexDoubles& mi
   out.im[i] = hn::GetLane(hn::SumOfLanes(d, hn::Sub(direct.im, mirrored.im)));
 }
 
-void cauchy_backward_simd(const CauchyBackwardArguments& arguments) {
-  const auto [V, H, N, M] = arguments.sizes;
-  const std::size_t F = arguments.sizes.frequencies(), lanes = Row::lanes();
-  const Nodes nodes(arguments.sizes);
+void cauchy_backward_simd(const CauchyInput& in, const ComplexArray<const double>& dout,
+                          const CauchyGradients& gradients) {
+  const auto [V, H, N, M] = in.shape;
+  const std::size_t F = in.shape.frequencies(), lanes = Row::lanes();
+  const Nodes nodes(in.shape);
   const std::size_t padded = nodes.x.size();
   const Row ds(V * padded), direct(F), mirrored(F);
   for (std::size_t h = 0; h < H; ++h) {
     for (std::size_t v = 0; v < V; ++v) {
-      std::copy_n(arguments.ds.re + (v * H + h) * F, F, ds.re() + v * padded);
-      std::copy_n(arguments.ds.im + (v * H + h) * F, F, ds.im() + v * padded);
+      std::copy_n(dout.re + (v * H + h) * F, F, ds.re() + v * padded);
+      std::copy_n(dout.im + (v * H + h) * F, F, ds.im() + v * padded);
     }
     for (std::size_t n = 0; n < N; ++n) {
-      const double re = arguments.a.re[h * N + n], im = arguments.a.im[h * N + n];
+      const double re = in.a.re[h * N + n], im = in.a.im[h * N + n];
       ComplexDoubles da1 = spread(0, 0), da2 = da1;
       for (std::size_t f = 0; f < F; f += lanes) {
         const ComplexDoubles r1 = nodes.resolvent(f, spread(re, im)), r2 = nodes.resolvent(f, spread(re, -im));
@@ -137,7 +138,7 @@ void cauchy_backward_simd(const CauchyBackwardArguments& arguments) {
         ComplexDoubles with1 = spread(0, 0), with2 = with1;
         for (std::size_t v = 0; v < V; ++v) {
           const std::size_t i = (v * H + h) * N + n;
-          const ComplexDoubles u = spread(arguments.u.re[i], arguments.u.im[i]), g = ds.at(v * padded + f);
+          const ComplexDoubles u = spread(in.u.re[i], in.u.im[i]), g = ds.at(v * padded + f);
           with1 = add_conjugate_product(with1, u, g);
           with2 = add_product(with2, u, g);
         }
@@ -145,14 +146,14 @@ void cauchy_backward_simd(const CauchyBackwardArguments& arguments) {
         da1 = add_conjugate_product(da1, times(e, times(r1, r1)), with1);
         da2 = add_conjugate_product(da2, times(e, times(r2, r2)), with2);
       }
-      store_sum(da1, da2, arguments.da, h * N + n);
+      store_sum(da1, da2, gradients.da, h * N + n);
       for (std::size_t v = 0; v < V; ++v) {
         ComplexDoubles du1 = spread(0, 0), du2 = du1;
         for (std::size_t f = 0; f < F; f += lanes) {
           du1 = add_conjugate_product(du1, direct.at(f), ds.at(v * padded + f));
           du2 = add_conjugate_product(du2, mirrored.at(f), ds.at(v * padded + f));
         }
-        store_sum(du1, du2, arguments.du, (v * H + h) * N + n);
+        store_sum(du1, du2, gradients.du, (v * H + h) * N + n);
       }
     }
   }
@@ -168,14 +169,14 @@ namespace mneme::kernels {
 HWY_EXPORT(cauchy_simd);
 HWY_EXPORT(cauchy_backward_simd);
 
-void cauchy(const CauchyArguments& arguments) {
-  if (use_reference()) return cauchy_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(cauchy_simd)(arguments);
+void cauchy(const CauchyInput& in, const ComplexArray<double>& out) {
+  if (use_reference()) return cauchy_reference(in, out);
+  HWY_DYNAMIC_DISPATCH(cauchy_simd)(in, out);
 }
 
-void cauchy_backward(const CauchyBackwardArguments& arguments) {
-  if (use_reference()) return cauchy_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(cauchy_backward_simd)(arguments);
+void cauchy_backward(const CauchyInput& in, const ComplexArray<const double>& dout, const CauchyGradients& gradients) {
+  if (use_reference()) return cauchy_backward_reference(in, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(cauchy_backward_simd)(in, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -15,27 +15,26 @@
 
 namespace mneme::kernels {
 
-struct CauchySizes {
-  std::size_t vectors, channels, modes, nodes;  // V, H, N, M
-  std::size_t frequencies() const { return nodes / 2 + 1; }
+struct CauchyShape {
+  std::size_t V, H, N, M;
+  std::size_t frequencies() const { return M / 2 + 1; }
 };
 
-struct CauchyArguments {
-  CauchySizes sizes;
+struct CauchyInput {
+  CauchyShape shape;
   ComplexArray<const double> u, a;
-  ComplexArray<double> s;
 };
 
-struct CauchyBackwardArguments {
-  CauchySizes sizes;
-  ComplexArray<const double> u, a, ds;
+struct CauchyGradients {
   ComplexArray<double> du, da;
 };
 
-void cauchy(const CauchyArguments& arguments);
-void cauchy_reference(const CauchyArguments& arguments);
+// out is s above, dout its gradient.
+void cauchy(const CauchyInput& in, const ComplexArray<double>& out);
+void cauchy_backward(const CauchyInput& in, const ComplexArray<const double>& dout, const CauchyGradients& gradients);
 
-void cauchy_backward(const CauchyBackwardArguments& arguments);
-void cauchy_backward_reference(const CauchyBackwardArguments& arguments);
+void cauchy_reference(const CauchyInput& in, const ComplexArray<double>& out);
+void cauchy_backward_reference(const CauchyInput& in, const ComplexArray<const double>& dout,
+                               const CauchyGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -30,44 +30,45 @@ void put(const ComplexArray<double>& array, std::size_t i, const Complex& value)
 
 }  // namespace
 
-void cauchy_reference(const CauchyArguments& arguments) {
-  const auto [V, H, N, M] = arguments.sizes;
-  const std::size_t F = arguments.sizes.frequencies();
+void cauchy_reference(const CauchyInput& in, const ComplexArray<double>& out) {
+  const auto [V, H, N, M] = in.shape;
+  const std::size_t F = in.shape.frequencies();
   for (std::size_t v = 0; v < V; ++v)
     for (std::size_t h = 0; h < H; ++h)
       for (std::size_t f = 0; f < F; ++f) {
         const auto [x, e] = node(f, M);
         Complex sum = 0;
         for (std::size_t n = 0; n < N; ++n) {
-          const Complex u = at(arguments.u, (v * H + h) * N + n), a = at(arguments.a, h * N + n);
+          const Complex u = at(in.u, (v * H + h) * N + n), a = at(in.a, h * N + n);
           sum += u / (x - a * e) + std::conj(u) / (x - std::conj(a) * e);
         }
-        put(arguments.s, (v * H + h) * F + f, sum);
+        put(out, (v * H + h) * F + f, sum);
       }
 }
 
-void cauchy_backward_reference(const CauchyBackwardArguments& arguments) {
-  const auto [V, H, N, M] = arguments.sizes;
-  const std::size_t F = arguments.sizes.frequencies();
+void cauchy_backward_reference(const CauchyInput& in, const ComplexArray<const double>& dout,
+                               const CauchyGradients& gradients) {
+  const auto [V, H, N, M] = in.shape;
+  const std::size_t F = in.shape.frequencies();
   for (std::size_t h = 0; h < H; ++h)
     for (std::size_t n = 0; n < N; ++n) {
-      const Complex a = at(arguments.a, h * N + n);
+      const Complex a = at(in.a, h * N + n);
       Complex da1 = 0, da2 = 0;
       for (std::size_t v = 0; v < V; ++v) {
-        const Complex u = at(arguments.u, (v * H + h) * N + n);
+        const Complex u = at(in.u, (v * H + h) * N + n);
         Complex du1 = 0, du2 = 0;
         for (std::size_t f = 0; f < F; ++f) {
           const auto [x, e] = node(f, M);
           const Complex r1 = 1.0 / (x - a * e), r2 = 1.0 / (x - std::conj(a) * e);
-          const Complex ds = at(arguments.ds, (v * H + h) * F + f);
+          const Complex ds = at(dout, (v * H + h) * F + f);
           du1 += std::conj(r1) * ds;
           du2 += std::conj(r2) * ds;
           da1 += std::conj(u * e * r1 * r1) * ds;
           da2 += std::conj(std::conj(u) * e * r2 * r2) * ds;
         }
-        put(arguments.du, (v * H + h) * N + n, du1 + std::conj(du2));
+        put(gradients.du, (v * H + h) * N + n, du1 + std::conj(du2));
       }
-      put(arguments.da, h * N + n, da1 + std::conj(da2));
+      put(gradients.da, h * N + n, da1 + std::conj(da2));
     }
 }
 

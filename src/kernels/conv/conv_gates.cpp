@@ -1,8 +1,8 @@
 #include "kernels/conv/conv_gates.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -29,35 +29,36 @@ HWY_INLINE void over_tokens(std::size_t C, std::size_t first, std::size_t last, 
   }
 }
 
-void open_gate_simd(const ConvGates& s, float* v) {
+void open_gate_simd(const ConvGatesInput& s, float* v) {
   over_tokens(s.C, 0, s.B * s.L, [&](auto d, std::size_t at, std::size_t in, std::size_t) {
     hn::StoreU(hn::Mul(hn::LoadU(d, s.u + in), hn::LoadU(d, s.u + in + 2 * s.C)), d, v + at);
   });
 }
 
-void close_gate_simd(const ConvGates& s, const float* v, float* y, float* z) {
+void close_gate_simd(const ConvGatesInput& s, float* z, const CloseGateSaved& saved) {
   over_tokens(s.C, 0, s.B * s.L, [&](auto d, std::size_t at, std::size_t in, std::size_t c) {
-    const auto sum = hn::MulAdd(hn::LoadU(d, s.skip + c), hn::LoadU(d, v + at), hn::LoadU(d, y + at));
-    hn::StoreU(sum, d, y + at);
+    const auto sum = hn::MulAdd(hn::LoadU(d, s.skip + c), hn::LoadU(d, saved.v + at), hn::LoadU(d, saved.g + at));
+    hn::StoreU(sum, d, saved.g + at);
     hn::StoreU(hn::Mul(sum, hn::LoadU(d, s.u + in + s.C)), d, z + at);
   });
 }
 
 // `sums` [C] is for one sequence, `totals` [C] for all.
-void close_gate_backward_simd(const ConvGates& s, const CloseGateGradients& a, float* sums, double* totals) {
+void close_gate_backward_simd(const ConvGatesInput& s, const CloseGateSaved& saved, const float* dout,
+                              const CloseGateGradients& to, float* sums, double* totals) {
   for (std::size_t b = 0; b < s.B; ++b) {
     std::fill_n(sums, s.C, 0.0F);
     over_tokens(s.C, b * s.L, (b + 1) * s.L, [&](auto d, std::size_t at, std::size_t in, std::size_t c) {
-      const auto dz = hn::LoadU(d, a.dz + at), dy = hn::Mul(dz, hn::LoadU(d, s.u + in + s.C));
-      hn::StoreU(dy, d, a.dy + at);
-      hn::StoreU(hn::Mul(dz, hn::LoadU(d, a.g + at)), d, a.du + in + s.C);
-      hn::StoreU(hn::MulAdd(dy, hn::LoadU(d, a.v + at), hn::LoadU(d, sums + c)), d, sums + c);
+      const auto dz = hn::LoadU(d, dout + at), dy = hn::Mul(dz, hn::LoadU(d, s.u + in + s.C));
+      hn::StoreU(dy, d, to.dy + at);
+      hn::StoreU(hn::Mul(dz, hn::LoadU(d, saved.g + at)), d, to.du + in + s.C);
+      hn::StoreU(hn::MulAdd(dy, hn::LoadU(d, saved.v + at), hn::LoadU(d, sums + c)), d, sums + c);
     });
     for (std::size_t c = 0; c < s.C; ++c) totals[c] += sums[c];
   }
 }
 
-void open_gate_backward_simd(const ConvGates& s, const float* dy, const float* dv, float* du) {
+void open_gate_backward_simd(const ConvGatesInput& s, const float* dy, const float* dv, float* du) {
   over_tokens(s.C, 0, s.B * s.L, [&](auto d, std::size_t at, std::size_t in, std::size_t c) {
     const auto w = hn::MulAdd(hn::LoadU(d, s.skip + c), hn::LoadU(d, dy + at), hn::LoadU(d, dv + at));
     hn::StoreU(hn::Mul(w, hn::LoadU(d, s.u + in + 2 * s.C)), d, du + in);
@@ -77,27 +78,28 @@ HWY_EXPORT(close_gate_simd);
 HWY_EXPORT(close_gate_backward_simd);
 HWY_EXPORT(open_gate_backward_simd);
 
-void open_gate(const ConvGates& gates, float* v) {
-  if (use_reference()) return open_gate_reference(gates, v);
-  HWY_DYNAMIC_DISPATCH(open_gate_simd)(gates, v);
+void open_gate(const ConvGatesInput& in, float* out) {
+  if (use_reference()) return open_gate_reference(in, out);
+  HWY_DYNAMIC_DISPATCH(open_gate_simd)(in, out);
 }
 
-void close_gate(const ConvGates& gates, const float* v, float* y, float* z) {
-  if (use_reference()) return close_gate_reference(gates, v, y, z);
-  HWY_DYNAMIC_DISPATCH(close_gate_simd)(gates, v, y, z);
+void close_gate(const ConvGatesInput& in, float* out, const CloseGateSaved& saved) {
+  if (use_reference()) return close_gate_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(close_gate_simd)(in, out, saved);
 }
 
-void close_gate_backward(const ConvGates& gates, const CloseGateGradients& gradients) {
-  if (use_reference()) return close_gate_backward_reference(gates, gradients);
-  std::vector<float> sums(gates.C);
-  std::vector<double> totals(gates.C, 0.0);
-  HWY_DYNAMIC_DISPATCH(close_gate_backward_simd)(gates, gradients, sums.data(), totals.data());
-  std::transform(totals.begin(), totals.end(), gradients.dskip, [](double total) { return static_cast<float>(total); });
+void close_gate_backward(const ConvGatesInput& in, const CloseGateSaved& saved, const float* dout,
+                         const CloseGateGradients& gradients) {
+  if (use_reference()) return close_gate_backward_reference(in, saved, dout, gradients);
+  const AlignedFloats sums(in.C);
+  const AlignedDoubles totals(in.C);
+  HWY_DYNAMIC_DISPATCH(close_gate_backward_simd)(in, saved, dout, gradients, sums, totals);
+  for (std::size_t c = 0; c < in.C; ++c) gradients.dskip[c] = static_cast<float>(totals[c]);
 }
 
-void open_gate_backward(const ConvGates& gates, const float* dy, const float* dv, float* du) {
-  if (use_reference()) return open_gate_backward_reference(gates, dy, dv, du);
-  HWY_DYNAMIC_DISPATCH(open_gate_backward_simd)(gates, dy, dv, du);
+void open_gate_backward(const ConvGatesInput& in, const float* dy, const float* dv, float* du) {
+  if (use_reference()) return open_gate_backward_reference(in, dy, dv, du);
+  HWY_DYNAMIC_DISPATCH(open_gate_backward_simd)(in, dy, dv, du);
 }
 
 }  // namespace mneme::kernels

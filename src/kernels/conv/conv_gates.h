@@ -1,4 +1,4 @@
-// conv_gates: the products before and behind Hyena's long convolution, and their gradients.
+// conv_gates: the products before and after Hyena's long convolution, and their gradients.
 //
 //   open:  v[b, t, c] = u_0[b, t, c] * u_2[b, t, c]
 //   close: z[b, t, c] = g[b, t, c] * u_1[b, t, c],   g[b, t, c] = y[b, t, c] + skip[c] * v[b, t, c], written over y
@@ -14,31 +14,35 @@
 
 namespace mneme::kernels {
 
-struct ConvGates {
+struct ConvGatesInput {
   std::size_t B, L, C;
-  const float* u;
-  const float* skip;
+  const float *u, *skip;
 };
 
-void open_gate(const ConvGates& gates, float* v);
-void close_gate(const ConvGates& gates, const float* v, float* y, float* z);
+// What closing leaves for its backward pass: v as it was, and g where y was.
+struct CloseGateSaved {
+  const float* v;
+  float* g;
+};
 
 struct CloseGateGradients {
-  const float* v;
-  const float* g;
-  const float* dz;
   float* dy;
   float* du;  // u_1's part
   float* dskip;
 };
 
-void close_gate_backward(const ConvGates& gates, const CloseGateGradients& gradients);
+// out is v when opening, z when closing; dout is the gradient of z.
+void open_gate(const ConvGatesInput& in, float* out);
+void close_gate(const ConvGatesInput& in, float* out, const CloseGateSaved& saved);
+void close_gate_backward(const ConvGatesInput& in, const CloseGateSaved& saved, const float* dout,
+                         const CloseGateGradients& gradients);
 // du: the parts of u_0 and u_2.
-void open_gate_backward(const ConvGates& gates, const float* dy, const float* dv, float* du);
+void open_gate_backward(const ConvGatesInput& in, const float* dy, const float* dv, float* du);
 
-void open_gate_reference(const ConvGates& gates, float* v);
-void close_gate_reference(const ConvGates& gates, const float* v, float* y, float* z);
-void close_gate_backward_reference(const ConvGates& gates, const CloseGateGradients& gradients);
-void open_gate_backward_reference(const ConvGates& gates, const float* dy, const float* dv, float* du);
+void open_gate_reference(const ConvGatesInput& in, float* out);
+void close_gate_reference(const ConvGatesInput& in, float* out, const CloseGateSaved& saved);
+void close_gate_backward_reference(const ConvGatesInput& in, const CloseGateSaved& saved, const float* dout,
+                                   const CloseGateGradients& gradients);
+void open_gate_backward_reference(const ConvGatesInput& in, const float* dy, const float* dv, float* du);
 
 }  // namespace mneme::kernels

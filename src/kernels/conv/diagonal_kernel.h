@@ -13,8 +13,8 @@
 
 namespace mneme::kernels {
 
-struct DiagonalKernelSizes {
-  std::size_t length, modes, channels;  // L, N, H
+struct DiagonalKernelShape {
+  std::size_t L, N, H;
 };
 
 template <class Number>
@@ -23,26 +23,22 @@ struct ComplexArray {
   Number* im;
 };
 
-struct DiagonalKernelArguments {
-  DiagonalKernelSizes sizes;
-  ComplexArray<const double> w;     // [N, H]
-  ComplexArray<const double> pole;  // [N, H]
-  float* kernel;                    // [L, H]
+struct DiagonalKernelInput {
+  DiagonalKernelShape shape;
+  ComplexArray<const double> w, pole;  // [N, H]
 };
 
-struct DiagonalKernelBackwardArguments {
-  DiagonalKernelSizes sizes;
-  ComplexArray<const double> w;
-  ComplexArray<const double> pole;
-  const float* dk;  // [L, H]
-  ComplexArray<double> dw;
-  ComplexArray<double> dpole;
+struct DiagonalKernelGradients {
+  ComplexArray<double> dw, dpole;  // overwritten
 };
 
-void diagonal_kernel(const DiagonalKernelArguments& arguments);
-void diagonal_kernel_reference(const DiagonalKernelArguments& arguments);
+// out is the kernel, dout its gradient dk.
+void diagonal_kernel(const DiagonalKernelInput& in, float* out);
+void diagonal_kernel_backward(const DiagonalKernelInput& in, const float* dout,
+                              const DiagonalKernelGradients& gradients);
 
-void diagonal_kernel_backward(const DiagonalKernelBackwardArguments& arguments);
-void diagonal_kernel_backward_reference(const DiagonalKernelBackwardArguments& arguments);
+void diagonal_kernel_reference(const DiagonalKernelInput& in, float* out);
+void diagonal_kernel_backward_reference(const DiagonalKernelInput& in, const float* dout,
+                                        const DiagonalKernelGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -106,47 +106,48 @@ void convolve(const Column& x, const Column& kernel, std::size_t from, std::size
   }
 }
 
-void long_conv_simd(const LongConvArguments& a) {
-  const auto [B, L, K, C] = a.sizes;
+void long_conv_simd(const LongConvInput& in, float* out) {
+  const auto [B, L, K, C] = in.shape;
   const std::size_t lanes = hn::Lanes(Floats()), taps = std::min(K, L);
   Column x(L), y(L), kernel(taps);
   for (std::size_t c = 0; c < C; c += lanes) {
     const std::size_t count = std::min(lanes, C - c);
-    kernel.gather(a.kernel, C, c, count, false);
+    kernel.gather(in.kernel, C, c, count, false);
     for (std::size_t b = 0; b < B; ++b) {
-      x.gather(a.x + b * L * C, C, c, count, false);
+      x.gather(in.x + b * L * C, C, c, count, false);
       convolve(x, kernel, 0, L, taps, false, y);
-      y.scatter(a.y + b * L * C, C, c, count, false);
+      y.scatter(out + b * L * C, C, c, count, false);
     }
   }
 }
 
 // Both gradients are convolutions with dy turned round in time: dx turned round is kernel * dy turned round, and
 // dk[j] is step L-1-j of x * dy turned round.
-void long_conv_backward_simd(const LongConvBackwardArguments& a) {
-  const auto [B, L, K, C] = a.sizes;
+void long_conv_backward_simd(const LongConvInput& in, const float* dout, const LongConvGradients& gradients) {
+  const auto [B, L, K, C] = in.shape;
   const std::size_t lanes = hn::Lanes(Floats()), taps = std::min(K, L);
   const std::size_t from = (L - taps) / kOutputs * kOutputs;
   Column x(L), dy(L), dx(L), dk(L), kernel(taps);
   for (std::size_t c = 0; c < C; c += lanes) {
     const std::size_t count = std::min(lanes, C - c);
-    kernel.gather(a.kernel, C, c, count, false);
+    kernel.gather(in.kernel, C, c, count, false);
     dk.clear();
     for (std::size_t b = 0; b < B; ++b) {
-      dy.gather(a.dy + b * L * C, C, c, count, true);
-      if (a.dx) {
+      dy.gather(dout + b * L * C, C, c, count, true);
+      if (gradients.dx) {
         convolve(dy, kernel, 0, L, taps, false, dx);
-        dx.scatter(a.dx + b * L * C, C, c, count, true);
+        dx.scatter(gradients.dx + b * L * C, C, c, count, true);
       }
-      if (a.dk) {
-        x.gather(a.x + b * L * C, C, c, count, false);
+      if (gradients.dkernel) {
+        x.gather(in.x + b * L * C, C, c, count, false);
         convolve(x, dy, from, L, L, true, dk);
       }
     }
-    if (a.dk)
-      for (std::size_t j = 0; j < taps; ++j) std::memcpy(a.dk + j * C + c, dk.step(L - 1 - j), count * sizeof(float));
+    if (gradients.dkernel)
+      for (std::size_t j = 0; j < taps; ++j)
+        std::memcpy(gradients.dkernel + j * C + c, dk.step(L - 1 - j), count * sizeof(float));
   }
-  if (a.dk) std::fill(a.dk + taps * C, a.dk + K * C, 0.0F);
+  if (gradients.dkernel) std::fill(gradients.dkernel + taps * C, gradients.dkernel + K * C, 0.0F);
 }
 
 }  // namespace
@@ -159,25 +160,25 @@ namespace mneme::kernels {
 HWY_EXPORT(long_conv_simd);
 HWY_EXPORT(long_conv_backward_simd);
 
-bool long_conv_is_direct(const LongConvSizes& sizes) {
+bool long_conv_is_direct(const LongConvShape& shape) {
   // A step of a transform costs about as much as this many multiply-adds; measured at 128 channels with AVX-512, in
   // batches: a lone sequence, half of a pair, would be better off with direct sums to twice the length. The batch has
   // no say, so that an example's last bits do not depend on it.
   constexpr std::size_t kTransformStep = 12;
-  const std::size_t taps = std::min(sizes.taps, sizes.length), circle = std::bit_ceil(2 * sizes.length);
-  return sizes.length * taps <= kTransformStep * circle * static_cast<std::size_t>(std::bit_width(circle) - 1);
+  const std::size_t taps = std::min(shape.K, shape.L), circle = std::bit_ceil(2 * shape.L);
+  return shape.L * taps <= kTransformStep * circle * static_cast<std::size_t>(std::bit_width(circle) - 1);
 }
 
-void long_conv(const LongConvArguments& arguments) {
-  if (use_reference()) return long_conv_reference(arguments);
-  if (!long_conv_is_direct(arguments.sizes)) return transformed_conv(arguments);
-  HWY_DYNAMIC_DISPATCH(long_conv_simd)(arguments);
+void long_conv(const LongConvInput& in, float* out) {
+  if (use_reference()) return long_conv_reference(in, out);
+  if (!long_conv_is_direct(in.shape)) return transformed_conv(in, out);
+  HWY_DYNAMIC_DISPATCH(long_conv_simd)(in, out);
 }
 
-void long_conv_backward(const LongConvBackwardArguments& arguments) {
-  if (use_reference()) return long_conv_backward_reference(arguments);
-  if (!long_conv_is_direct(arguments.sizes)) return transformed_conv_backward(arguments);
-  HWY_DYNAMIC_DISPATCH(long_conv_backward_simd)(arguments);
+void long_conv_backward(const LongConvInput& in, const float* dout, const LongConvGradients& gradients) {
+  if (use_reference()) return long_conv_backward_reference(in, dout, gradients);
+  if (!long_conv_is_direct(in.shape)) return transformed_conv_backward(in, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(long_conv_backward_simd)(in, dout, gradients);
 }
 
 }  // namespace mneme::kernels

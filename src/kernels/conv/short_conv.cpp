@@ -1,8 +1,8 @@
 #include "kernels/conv/short_conv.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -117,16 +117,16 @@ void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps,
 // `turned` holds the taps in reverse order: the gradient of the input is a convolution with them.
 void short_conv_backward_simd(const ShortConvShape& s, const float* x, const float* taps, const float* turned,
                               const float* bias, const float* dy, float* dx, double* totals) {
-  std::vector<float> sums((s.W + 1) * s.C), of_silu(s.silu ? s.L * s.C : 0);
+  const AlignedFloats sums((s.W + 1) * s.C, kUnset), of_silu(s.silu ? s.L * s.C : 0, kUnset);
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C;
     const float *from = x + b * s.L * s.stride, *dz = dy + at;
     if (s.silu) {
-      filter(s, s.W - 1 - s.ahead, taps, bias, from, s.stride, of_silu.data(), SiluBackward{dz});
-      dz = of_silu.data();
+      filter(s, s.W - 1 - s.ahead, taps, bias, from, s.stride, of_silu, SiluBackward{dz});
+      dz = of_silu;
     }
     filter(s, s.ahead, turned, nullptr, dz, s.C, dx + at, Plain());
-    correlate(s, s.W - 1 - s.ahead, from, dz, sums.data());
+    correlate(s, s.W - 1 - s.ahead, from, dz, sums);
     for (std::size_t i = 0; i < (s.W + 1) * s.C; ++i) totals[i] += sums[i];
   }
 }
@@ -144,8 +144,8 @@ HWY_EXPORT(short_conv_backward_simd);
 namespace {
 
 // [W, C]: channels innermost, as everywhere else.
-std::vector<float> taps_of(const ShortConvShape& s, const float* weight, bool turned) {
-  std::vector<float> taps(s.W * s.C);
+AlignedFloats taps_of(const ShortConvShape& s, const float* weight, bool turned) {
+  AlignedFloats taps(s.W * s.C, kUnset);
   for (std::size_t c = 0; c < s.C; ++c)
     for (std::size_t i = 0; i < s.W; ++i) taps[(turned ? s.W - 1 - i : i) * s.C + c] = weight[c * s.W + i];
   return taps;
@@ -153,21 +153,21 @@ std::vector<float> taps_of(const ShortConvShape& s, const float* weight, bool tu
 
 }  // namespace
 
-void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* y) {
-  if (use_reference()) return short_conv_reference(shape, x, weight, bias, y);
-  HWY_DYNAMIC_DISPATCH(short_conv_simd)(shape, x, taps_of(shape, weight, false).data(), bias, y);
+void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* out) {
+  if (use_reference()) return short_conv_reference(shape, x, weight, bias, out);
+  HWY_DYNAMIC_DISPATCH(short_conv_simd)(shape, x, taps_of(shape, weight, false), bias, out);
 }
 
 void short_conv_backward(const ShortConvShape& shape, const float* x, const float* weight, const float* bias,
-                         const float* dy, const ShortConvGradients& to) {
-  if (use_reference()) return short_conv_backward_reference(shape, x, weight, bias, dy, to);
+                         const float* dout, const ShortConvGradients& gradients) {
+  if (use_reference()) return short_conv_backward_reference(shape, x, weight, bias, dout, gradients);
   const std::size_t W = shape.W, C = shape.C;
-  std::vector<double> totals((W + 1) * C, 0.0);
+  const AlignedDoubles totals((W + 1) * C);
   HWY_DYNAMIC_DISPATCH(short_conv_backward_simd)
-  (shape, x, taps_of(shape, weight, false).data(), taps_of(shape, weight, true).data(), bias, dy, to.dx, totals.data());
+  (shape, x, taps_of(shape, weight, false), taps_of(shape, weight, true), bias, dout, gradients.dx, totals);
   for (std::size_t c = 0; c < C; ++c) {
-    for (std::size_t i = 0; i < W; ++i) to.dweight[c * W + i] = static_cast<float>(totals[i * C + c]);
-    if (to.dbias) to.dbias[c] = static_cast<float>(totals[W * C + c]);
+    for (std::size_t i = 0; i < W; ++i) gradients.dweight[c * W + i] = static_cast<float>(totals[i * C + c]);
+    if (gradients.dbias) gradients.dbias[c] = static_cast<float>(totals[W * C + c]);
   }
 }
 

@@ -18,24 +18,24 @@ double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 
 }  // namespace
 
-void short_conv_reference(const ShortConvShape& s, const float* x, const float* weight, const float* bias, float* y) {
+void short_conv_reference(const ShortConvShape& s, const float* x, const float* weight, const float* bias, float* out) {
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C, from_at = b * s.L * s.stride;
     for (std::size_t t = 0; t < s.L; ++t)
-      for (std::size_t c = 0; c < s.C; ++c) y[at + t * s.C + c] = bias ? bias[c] : 0.0F;
+      for (std::size_t c = 0; c < s.C; ++c) out[at + t * s.C + c] = bias ? bias[c] : 0.0F;
     for_each_tap(s, [&](std::size_t t, std::size_t i, std::size_t from) {
       for (std::size_t c = 0; c < s.C; ++c)
-        y[at + t * s.C + c] += weight[c * s.W + i] * x[from_at + from * s.stride + c];
+        out[at + t * s.C + c] += weight[c * s.W + i] * x[from_at + from * s.stride + c];
     });
   }
   if (s.silu)
-    for (std::size_t i = 0; i < s.B * s.L * s.C; ++i) y[i] = static_cast<float>(y[i] * sigmoid(y[i]));
+    for (std::size_t i = 0; i < s.B * s.L * s.C; ++i) out[i] = static_cast<float>(out[i] * sigmoid(out[i]));
 }
 
 void short_conv_backward_reference(const ShortConvShape& s, const float* x, const float* weight, const float* bias,
-                                   const float* dy, const ShortConvGradients& to) {
+                                   const float* dout, const ShortConvGradients& gradients) {
   const std::size_t size = s.B * s.L * s.C;
-  std::vector<float> dz(dy, dy + size);
+  std::vector<float> dz(dout, dout + size);
   if (s.silu) {
     ShortConvShape linear = s;
     linear.silu = false;
@@ -47,22 +47,22 @@ void short_conv_backward_reference(const ShortConvShape& s, const float* x, cons
     }
   }
   std::vector<double> weight_sum(s.C * s.W, 0.0), bias_sum(s.C, 0.0);
-  for (std::size_t i = 0; i < size; ++i) to.dx[i] = 0;
+  for (std::size_t i = 0; i < size; ++i) gradients.dx[i] = 0;
   for (std::size_t b = 0; b < s.B; ++b) {
     const std::size_t at = b * s.L * s.C, from_at = b * s.L * s.stride;
     for_each_tap(s, [&](std::size_t t, std::size_t i, std::size_t from) {
       for (std::size_t c = 0; c < s.C; ++c) {
         const float g = dz[at + t * s.C + c];
-        to.dx[at + from * s.C + c] += weight[c * s.W + i] * g;
+        gradients.dx[at + from * s.C + c] += weight[c * s.W + i] * g;
         weight_sum[c * s.W + i] += static_cast<double>(g) * x[from_at + from * s.stride + c];
       }
     });
     for (std::size_t t = 0; t < s.L; ++t)
       for (std::size_t c = 0; c < s.C; ++c) bias_sum[c] += dz[at + t * s.C + c];
   }
-  for (std::size_t i = 0; i < weight_sum.size(); ++i) to.dweight[i] = static_cast<float>(weight_sum[i]);
-  if (to.dbias)
-    for (std::size_t c = 0; c < s.C; ++c) to.dbias[c] = static_cast<float>(bias_sum[c]);
+  for (std::size_t i = 0; i < weight_sum.size(); ++i) gradients.dweight[i] = static_cast<float>(weight_sum[i]);
+  if (gradients.dbias)
+    for (std::size_t c = 0; c < s.C; ++c) gradients.dbias[c] = static_cast<float>(bias_sum[c]);
 }
 
 }  // namespace mneme::kernels

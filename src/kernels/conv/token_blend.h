@@ -16,22 +16,24 @@ inline constexpr std::size_t kMostBlends = 8;
 template <class T>
 using PerBlend = std::array<T, kMostBlends>;
 
-struct TokenBlend {
+struct TokenBlendInput {
   std::size_t B, L, C, M;
   const float* x;
   PerBlend<const float*> share;
 };
 
 struct TokenBlendGradients {
-  PerBlend<const float*> dy;
   float* dx;
   PerBlend<float*> dshare;
 };
 
-void token_blend(const TokenBlend& in, const PerBlend<float*>& y);
-void token_blend_backward(const TokenBlend& in, const TokenBlendGradients& gradients);
+// out are the y_m above, dout their gradients.
+void token_blend(const TokenBlendInput& in, const PerBlend<float*>& out);
+void token_blend_backward(const TokenBlendInput& in, const PerBlend<const float*>& dout,
+                          const TokenBlendGradients& gradients);
 
-void token_blend_reference(const TokenBlend& in, const PerBlend<float*>& y);
-void token_blend_backward_reference(const TokenBlend& in, const TokenBlendGradients& gradients);
+void token_blend_reference(const TokenBlendInput& in, const PerBlend<float*>& out);
+void token_blend_backward_reference(const TokenBlendInput& in, const PerBlend<const float*>& dout,
+                                    const TokenBlendGradients& gradients);
 
 }  // namespace mneme::kernels

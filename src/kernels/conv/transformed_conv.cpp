@@ -102,59 +102,59 @@ void read_kernel(Pair& pair, const float* kernel, std::size_t taps, const Lanes&
 
 // The sequence after b, to go with it.
 template <class Float>
-Float* partner(Float* rows, std::size_t b, const LongConvSizes& sizes) {
-  return b + 1 < sizes.batch ? rows + (b + 1) * sizes.length * sizes.channels : nullptr;
+Float* partner(Float* rows, std::size_t b, const LongConvShape& shape) {
+  return b + 1 < shape.B ? rows + (b + 1) * shape.L * shape.C : nullptr;
 }
 
-void transformed_conv_simd(const LongConvArguments& a) {
-  const auto [B, L, K, C] = a.sizes;
+void transformed_conv_simd(const LongConvInput& in, float* out) {
+  const auto [B, L, K, C] = in.shape;
   const std::size_t lanes = hn::Lanes(TransformFloats()), taps = std::min(K, L);
   const TransformTables& tables = tables_for(L);
   Pair kernel(tables), x(tables);
   for (std::size_t c = 0; c < C; c += lanes) {
     const Lanes channels{C, c, std::min(lanes, C - c)};
-    read_kernel(kernel, a.kernel, taps, channels, tables);
+    read_kernel(kernel, in.kernel, taps, channels, tables);
     for (std::size_t b = 0; b < B; b += 2) {
-      x.read(a.x + b * L * C, partner(a.x, b, a.sizes), L, channels);
+      x.read(in.x + b * L * C, partner(in.x, b, in.shape), L, channels);
       x.transform_steps();
       x.multiply(kernel);
       x.transform_spectrum();
-      x.write(a.y + b * L * C, partner(a.y, b, a.sizes), L, channels);
+      x.write(out + b * L * C, partner(out, b, in.shape), L, channels);
     }
   }
 }
 
-// dx is the correlation of dy with the kernel; dk that of dy with x, whose spectra add up over the batch before one
-// transform back.
-void transformed_conv_backward_simd(const LongConvBackwardArguments& a) {
-  const auto [B, L, K, C] = a.sizes;
+// dx is the correlation of dy with the kernel, dkernel that of dy with x, whose spectra add up over the batch before
+// one transform back.
+void transformed_conv_backward_simd(const LongConvInput& in, const float* dout, const LongConvGradients& gradients) {
+  const auto [B, L, K, C] = in.shape;
   const std::size_t lanes = hn::Lanes(TransformFloats()), taps = std::min(K, L);
   const TransformTables& tables = tables_for(L);
   Pair kernel(tables), x(tables), dy(tables), dk(tables);
   for (std::size_t c = 0; c < C; c += lanes) {
     const Lanes channels{C, c, std::min(lanes, C - c)};
-    read_kernel(kernel, a.kernel, taps, channels, tables);
+    read_kernel(kernel, in.kernel, taps, channels, tables);
     dk.clear();
     for (std::size_t b = 0; b < B; b += 2) {
-      dy.read(a.dy + b * L * C, partner(a.dy, b, a.sizes), L, channels);
+      dy.read(dout + b * L * C, partner(dout, b, in.shape), L, channels);
       dy.transform_steps();
-      if (a.dk) {
-        x.read(a.x + b * L * C, partner(a.x, b, a.sizes), L, channels);
+      if (gradients.dkernel) {
+        x.read(in.x + b * L * C, partner(in.x, b, in.shape), L, channels);
         x.transform_steps();
         dk.add_correlation(dy, x);
       }
-      if (a.dx) {
+      if (gradients.dx) {
         dy.multiply_conjugate(kernel);
         dy.transform_spectrum();
-        dy.write(a.dx + b * L * C, partner(a.dx, b, a.sizes), L, channels);
+        dy.write(gradients.dx + b * L * C, partner(gradients.dx, b, in.shape), L, channels);
       }
     }
-    if (!a.dk) continue;
+    if (!gradients.dkernel) continue;
     dk.scale(1.0F / static_cast<float>(tables.size()));
     dk.transform_spectrum();
-    dk.write(a.dk, nullptr, taps, channels);
+    dk.write(gradients.dkernel, nullptr, taps, channels);
   }
-  if (a.dk) std::fill(a.dk + taps * C, a.dk + K * C, 0.0F);
+  if (gradients.dkernel) std::fill(gradients.dkernel + taps * C, gradients.dkernel + K * C, 0.0F);
 }
 
 }  // namespace
@@ -167,10 +167,10 @@ namespace mneme::kernels {
 HWY_EXPORT(transformed_conv_simd);
 HWY_EXPORT(transformed_conv_backward_simd);
 
-void transformed_conv(const LongConvArguments& arguments) { HWY_DYNAMIC_DISPATCH(transformed_conv_simd)(arguments); }
+void transformed_conv(const LongConvInput& in, float* out) { HWY_DYNAMIC_DISPATCH(transformed_conv_simd)(in, out); }
 
-void transformed_conv_backward(const LongConvBackwardArguments& arguments) {
-  HWY_DYNAMIC_DISPATCH(transformed_conv_backward_simd)(arguments);
+void transformed_conv_backward(const LongConvInput& in, const float* dout, const LongConvGradients& gradients) {
+  HWY_DYNAMIC_DISPATCH(transformed_conv_backward_simd)(in, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -8,7 +8,7 @@
 
 namespace mneme::kernels {
 
-void transformed_conv(const LongConvArguments& arguments);
-void transformed_conv_backward(const LongConvBackwardArguments& arguments);
+void transformed_conv(const LongConvInput& in, float* out);
+void transformed_conv_backward(const LongConvInput& in, const float* dout, const LongConvGradients& gradients);
 
 }  // namespace mneme::kernels

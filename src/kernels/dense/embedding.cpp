@@ -1,5 +1,7 @@
 #include "kernels/dense/embedding.h"
 
+#include <cstring>
+
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "kernels/simd/dispatch.h"
 
@@ -39,7 +38,7 @@ HWY_INLINE float norm_scale(const float* u, std::size_t C, float eps) {
   return 1.0F / std::sqrt(squares / static_cast<float>(C) + eps);
 }
 
-void gated_norm_simd(const GatedNorm& in, float* y) {
+void gated_norm_simd(const GatedNormInput& in, float* out) {
   const std::size_t C = in.C;
   PartRows rows(C);
   for (std::size_t t = 0; t < in.T; ++t)
@@ -57,22 +56,22 @@ void gated_norm_simd(const GatedNorm& in, float* y) {
         });
       if (gate && in.gate_before) u = rows.u.data();
       const float scale = norm_scale(u, C, in.eps);
-      float* out = y + (t * in.P + p) * C;
+      float* to = out + (t * in.P + p) * C;
       for_row(C, [&](auto d, std::size_t c) {
         auto value = hn::Mul(hn::LoadU(d, u + c), hn::Set(d, scale));
         if (weight) value = hn::Mul(value, hn::LoadU(d, weight + c));
         if (gate && !in.gate_before) value = hn::Mul(value, hn::LoadU(d, rows.u + c));
-        hn::StoreU(value, d, out + c);
+        hn::StoreU(value, d, to + c);
       });
     }
 }
 
 // One part: dx, dgate, and its share added to dweight. `dn` is working memory [C].
-HWY_INLINE void retreat(const GatedNorm& in, const GatedNormGradients& to, std::size_t t, std::size_t p, PartRows& rows,
-                        float* dn, float* dweight) {
+HWY_INLINE void retreat(const GatedNormInput& in, const float* all_dout, const GatedNormGradients& to, std::size_t t,
+                        std::size_t p, PartRows& rows, float* dn, float* dweight) {
   const std::size_t C = in.C, at = (t * in.P + p) * C;
   const float* x = in.x + at;
-  const float* dy = to.dy + at;
+  const float* dout = all_dout + at;
   const bool gated = in.gate.data != nullptr, before = gated && in.gate_before, behind = gated && !in.gate_before;
   const float* weight = in.weight && !in.shared_weight ? in.weight + p * C : in.weight;
   if (!in.shared_weight) dweight += p * C;
@@ -88,7 +87,7 @@ HWY_INLINE void retreat(const GatedNorm& in, const GatedNormGradients& to, std::
   }
   const float scale = norm_scale(u, C, in.eps);
   for_row(C, [&](auto d, std::size_t c) {
-    auto through = hn::LoadU(d, dy + c);
+    auto through = hn::LoadU(d, dout + c);
     const auto normal = hn::Mul(hn::LoadU(d, u + c), hn::Set(d, scale));
     if (behind) {
       auto dsilu = hn::Mul(through, normal);
@@ -114,14 +113,15 @@ HWY_INLINE void retreat(const GatedNorm& in, const GatedNormGradients& to, std::
   });
 }
 
-void gated_norm_backward_simd(const GatedNorm& in, const GatedNormGradients& to, double* totals) {
+void gated_norm_backward_simd(const GatedNormInput& in, const float* dout, const GatedNormGradients& to,
+                              double* totals) {
   constexpr std::size_t kBlock = 64;  // tokens whose dweight is summed in float32
   PartRows rows(in.C);
   AlignedFloats dn(in.C), sums(in.weight_size());
   for (std::size_t first = 0; first < in.T; first += kBlock) {
     std::fill_n(sums.data(), in.weight_size(), 0.0F);
     for (std::size_t t = first; t < std::min(in.T, first + kBlock); ++t)
-      for (std::size_t p = 0; p < in.P; ++p) retreat(in, to, t, p, rows, dn.data(), sums.data());
+      for (std::size_t p = 0; p < in.P; ++p) retreat(in, dout, to, t, p, rows, dn.data(), sums.data());
     for (std::size_t i = 0; i < in.weight_size(); ++i) totals[i] += sums.data()[i];
   }
 }
@@ -136,17 +136,16 @@ namespace mneme::kernels {
 HWY_EXPORT(gated_norm_simd);
 HWY_EXPORT(gated_norm_backward_simd);
 
-void gated_norm(const GatedNorm& in, float* y) {
-  if (use_reference()) return gated_norm_reference(in, y);
-  HWY_DYNAMIC_DISPATCH(gated_norm_simd)(in, y);
+void gated_norm(const GatedNormInput& in, float* out) {
+  if (use_reference()) return gated_norm_reference(in, out);
+  HWY_DYNAMIC_DISPATCH(gated_norm_simd)(in, out);
 }
 
-void gated_norm_backward(const GatedNorm& in, const GatedNormGradients& gradients) {
-  if (use_reference()) return gated_norm_backward_reference(in, gradients);
-  std::vector<double> totals(in.weight_size(), 0.0);
-  HWY_DYNAMIC_DISPATCH(gated_norm_backward_simd)(in, gradients, totals.data());
-  if (in.weight)
-    std::transform(totals.begin(), totals.end(), gradients.dweight, [](double x) { return static_cast<float>(x); });
+void gated_norm_backward(const GatedNormInput& in, const float* dout, const GatedNormGradients& gradients) {
+  if (use_reference()) return gated_norm_backward_reference(in, dout, gradients);
+  const AlignedDoubles totals(in.weight_size());
+  HWY_DYNAMIC_DISPATCH(gated_norm_backward_simd)(in, dout, gradients, totals);
+  for (std::size_t i = 0; in.weight && i < in.weight_size(); ++i) gradients.dweight[i] = static_cast<float>(totals[i]);
 }
 
 }  // namespace mneme::kernels

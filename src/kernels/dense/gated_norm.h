@@ -2,9 +2,9 @@
 //
 //   gate behind:  y = n(x) * weight * silu(g)          n(u)[c] = u[c] / sqrt(mean_c u[c]^2 + eps), over each part alone
 //   gate before:  y = n(x * silu(g)) * weight          without g: y = n(x) * weight
-// x, y, dx, dy, dgate [T, P, C], contiguous; the gate has P * C floats a token, at any stride; weight [C], shared by
-// the parts, or [P, C], or null. float32. Outputs are overwritten and must not alias inputs. Tokens are independent;
-// dweight sums tokens in order, 64 of them in float32 and those sums in double.
+// x, y, their gradients and dgate [T, P, C], contiguous; the gate has P * C floats a token, at any stride; weight [C],
+// shared by the parts, or [P, C], or null. float32. Outputs are overwritten and must not alias inputs. Tokens are
+// independent; dweight sums tokens in order, 64 of them in float32 and those sums in double.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace mneme::kernels {
 
-struct GatedNorm {
+struct GatedNormInput {
   std::size_t T, P, C;
   float eps;
   const float* x;
@@ -26,16 +26,16 @@ struct GatedNorm {
 };
 
 struct GatedNormGradients {
-  const float* dy;
   float* dx;
   float* dgate;    // null without gate
   float* dweight;  // null without weight
 };
 
-void gated_norm(const GatedNorm& in, float* y);
-void gated_norm_backward(const GatedNorm& in, const GatedNormGradients& gradients);
+// out is y above, dout its gradient.
+void gated_norm(const GatedNormInput& in, float* out);
+void gated_norm_backward(const GatedNormInput& in, const float* dout, const GatedNormGradients& gradients);
 
-void gated_norm_reference(const GatedNorm& in, float* y);
-void gated_norm_backward_reference(const GatedNorm& in, const GatedNormGradients& gradients);
+void gated_norm_reference(const GatedNormInput& in, float* out);
+void gated_norm_backward_reference(const GatedNormInput& in, const float* dout, const GatedNormGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -10,7 +10,7 @@ double logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 // One part of one token, in double.
 struct Part {
-  Part(const GatedNorm& in, std::size_t t, std::size_t p) : normal(in.C), silu(in.C, 1.0), slope(in.C, 0.0) {
+  Part(const GatedNormInput& in, std::size_t t, std::size_t p) : normal(in.C), silu(in.C, 1.0), slope(in.C, 0.0) {
     const float* x = in.x + (t * in.P + p) * in.C;
     double squares = 0;
     for (std::size_t c = 0; c < in.C; ++c) {
@@ -30,23 +30,23 @@ struct Part {
   double scale;
 };
 
-double weight_at(const GatedNorm& in, std::size_t p, std::size_t c) {
+double weight_at(const GatedNormInput& in, std::size_t p, std::size_t c) {
   return in.weight ? in.weight[in.shared_weight ? c : p * in.C + c] : 1.0;
 }
 
 }  // namespace
 
-void gated_norm_reference(const GatedNorm& in, float* y) {
+void gated_norm_reference(const GatedNormInput& in, float* out) {
   for (std::size_t t = 0; t < in.T; ++t)
     for (std::size_t p = 0; p < in.P; ++p) {
       const Part part(in, t, p);
       for (std::size_t c = 0; c < in.C; ++c)
-        y[(t * in.P + p) * in.C + c] =
+        out[(t * in.P + p) * in.C + c] =
             static_cast<float>(part.normal[c] * weight_at(in, p, c) * (in.gate_before ? 1.0 : part.silu[c]));
     }
 }
 
-void gated_norm_backward_reference(const GatedNorm& in, const GatedNormGradients& to) {
+void gated_norm_backward_reference(const GatedNormInput& in, const float* dout, const GatedNormGradients& to) {
   std::vector<double> dweight(in.weight_size(), 0.0), dnormal(in.C);
   for (std::size_t t = 0; t < in.T; ++t)
     for (std::size_t p = 0; p < in.P; ++p) {
@@ -55,15 +55,15 @@ void gated_norm_backward_reference(const GatedNorm& in, const GatedNormGradients
       double along = 0;
       for (std::size_t c = 0; c < in.C; ++c) {
         const double behind = in.gate_before ? 1.0 : part.silu[c];
-        dnormal[c] = to.dy[at + c] * weight_at(in, p, c) * behind;
+        dnormal[c] = dout[at + c] * weight_at(in, p, c) * behind;
         along += dnormal[c] * part.normal[c] / static_cast<double>(in.C);
-        dweight[in.shared_weight ? c : p * in.C + c] += to.dy[at + c] * part.normal[c] * behind;
+        dweight[in.shared_weight ? c : p * in.C + c] += dout[at + c] * part.normal[c] * behind;
       }
       for (std::size_t c = 0; c < in.C; ++c) {
         const double du = part.scale * (dnormal[c] - part.normal[c] * along);
         to.dx[at + c] = static_cast<float>(in.gate_before ? du * part.silu[c] : du);
         if (!in.gate.data) continue;
-        const double dsilu = in.gate_before ? du * in.x[at + c] : to.dy[at + c] * weight_at(in, p, c) * part.normal[c];
+        const double dsilu = in.gate_before ? du * in.x[at + c] : dout[at + c] * weight_at(in, p, c) * part.normal[c];
         to.dgate[at + c] = static_cast<float>(dsilu * part.slope[c]);
       }
     }

@@ -46,13 +46,15 @@ HWY_INLINE float row_spread(const float* row, std::size_t D, float mean) {
   return total;
 }
 
-HWY_INLINE NormMoments moments_of(const LayerNorm& norm, const float* row) {
+HWY_INLINE NormMoments moments_of(const LayerNormInput& norm, const float* row) {
   const auto D = static_cast<float>(norm.D);
   const float mean = row_total(row, norm.D) / D;
   return {mean, 1.0F / std::sqrt(row_spread(row, norm.D, mean) / D + norm.eps)};
 }
 
-void layer_norm_simd(const LayerNorm& norm, const float* a, const float* b, float* r, float* y) {
+void layer_norm_simd(const LayerNormInput& norm, float* y, const LayerNormSaved& saved) {
+  const float *a = norm.a, *b = norm.b;
+  float* r = saved.r;
   for (std::size_t t = 0; t < norm.T; ++t, a += norm.D, y += norm.D) {
     const float* row = a;
     if (b) {
@@ -70,15 +72,17 @@ void layer_norm_simd(const LayerNorm& norm, const float* a, const float* b, floa
   }
 }
 
-void layer_norm_backward_simd(const LayerNorm& norm, const float* r, const float* dy, const float* through, float* dr,
-                              float* dweight, float* dbias) {
+void layer_norm_backward_simd(const LayerNormInput& norm, const LayerNormSaved& saved, const float* dout,
+                              const LayerNormGradients& gradients) {
+  const float *r = saved.r, *through = gradients.through;
+  float *dr = gradients.dr, *dweight = gradients.dweight, *dbias = gradients.dbias;
   const std::size_t D = norm.D;
   AlignedFloats scratch(2 * padded(D));
   float *n = scratch.take(D), *dn = scratch.take(D);
-  for (std::size_t t = 0; t < norm.T; ++t, r += D, dy += D, dr += D) {
+  for (std::size_t t = 0; t < norm.T; ++t, r += D, dout += D, dr += D) {
     const NormMoments moments = moments_of(norm, r);
     for_row(D, [&](auto d, std::size_t i) {
-      const auto gradient = hn::LoadU(d, dy + i);
+      const auto gradient = hn::LoadU(d, dout + i);
       const auto normal = hn::Mul(hn::Sub(hn::LoadU(d, r + i), hn::Set(d, moments.mean)), hn::Set(d, moments.scale));
       hn::StoreU(normal, d, n + i);
       hn::StoreU(hn::Mul(gradient, hn::LoadU(d, norm.weight + i)), d, dn + i);
@@ -108,15 +112,15 @@ namespace mneme::kernels {
 HWY_EXPORT(layer_norm_simd);
 HWY_EXPORT(layer_norm_backward_simd);
 
-void layer_norm(const LayerNorm& norm, const float* a, const float* b, float* r, float* y) {
-  if (use_reference()) return layer_norm_reference(norm, a, b, r, y);
-  HWY_DYNAMIC_DISPATCH(layer_norm_simd)(norm, a, b, r, y);
+void layer_norm(const LayerNormInput& in, float* out, const LayerNormSaved& saved) {
+  if (use_reference()) return layer_norm_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(layer_norm_simd)(in, out, saved);
 }
 
-void layer_norm_backward(const LayerNorm& norm, const float* r, const float* dy, const float* through, float* dr,
-                         float* dweight, float* dbias) {
-  if (use_reference()) return layer_norm_backward_reference(norm, r, dy, through, dr, dweight, dbias);
-  HWY_DYNAMIC_DISPATCH(layer_norm_backward_simd)(norm, r, dy, through, dr, dweight, dbias);
+void layer_norm_backward(const LayerNormInput& in, const LayerNormSaved& saved, const float* dout,
+                         const LayerNormGradients& gradients) {
+  if (use_reference()) return layer_norm_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(layer_norm_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -19,21 +19,21 @@ HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 namespace {
 
-void linear_simd(const LinearShape& s, const float* x, const float* weight, const float* bias, float* y) {
+void linear_simd(const LinearShape& s, const float* x, const float* weight, const float* bias, float* out) {
   Panels panels(s.in, s.out);
   panels.pack_transposed(weight, s.in, bias);
-  multiply({x, s.in, 1}, s.T, panels, y, s.out);
+  multiply({x, s.in, 1}, s.T, panels, out, s.out);
 }
 
-void linear_backward_simd(const LinearShape& s, const float* x, const float* weight, const float* dy,
+void linear_backward_simd(const LinearShape& s, const float* x, const float* weight, const float* dout,
                           const LinearGradients& to) {
   Panels panels(s.out, to.dx ? s.in : 0);
   if (to.dx) panels.pack(weight, s.in);
   OuterProducts products(to.dweight ? s.T : 0, s.out, s.in, to.dweight, s.in);
-  // In blocks, so that dy comes from far away once.
+  // In blocks, so that dout comes from far away once.
   for (std::size_t t = 0; t < s.T; t += kTokenBlock) {
     const std::size_t tokens = std::min(kTokenBlock, s.T - t);
-    const float* block = dy + t * s.out;
+    const float* block = dout + t * s.out;
     if (to.dx) multiply({block, s.out, 1}, tokens, panels, to.dx + t * s.in, s.in);
     if (to.dweight) products.add(block, s.out, x + t * s.in, s.in, tokens);
     if (to.dbias) add_rows(block, s.out, tokens, s.out, to.dbias);
@@ -64,33 +64,33 @@ void gemm(CBLAS_TRANSPOSE a_as, CBLAS_TRANSPOSE b_as, std::size_t m, std::size_t
               c, N);
 }
 
-void linear_large(const LinearShape& s, const float* x, const float* weight, const float* bias, float* y) {
+void linear_large(const LinearShape& s, const float* x, const float* weight, const float* bias, float* out) {
   if (bias)
-    for (std::size_t t = 0; t < s.T; ++t) std::copy_n(bias, s.out, y + t * s.out);
-  gemm(CblasNoTrans, CblasTrans, s.T, s.out, s.in, x, weight, bias ? 1.0F : 0.0F, y);
+    for (std::size_t t = 0; t < s.T; ++t) std::copy_n(bias, s.out, out + t * s.out);
+  gemm(CblasNoTrans, CblasTrans, s.T, s.out, s.in, x, weight, bias ? 1.0F : 0.0F, out);
 }
 
-void linear_backward_large(const LinearShape& s, const float* x, const float* weight, const float* dy,
+void linear_backward_large(const LinearShape& s, const float* x, const float* weight, const float* dout,
                            const LinearGradients& to) {
-  if (to.dx) gemm(CblasNoTrans, CblasNoTrans, s.T, s.in, s.out, dy, weight, 0, to.dx);
-  if (to.dweight) gemm(CblasTrans, CblasNoTrans, s.out, s.in, s.T, dy, x, 1, to.dweight);
+  if (to.dx) gemm(CblasNoTrans, CblasNoTrans, s.T, s.in, s.out, dout, weight, 0, to.dx);
+  if (to.dweight) gemm(CblasTrans, CblasNoTrans, s.out, s.in, s.T, dout, x, 1, to.dweight);
   // What is left is small.
-  HWY_DYNAMIC_DISPATCH(linear_backward_simd)(s, x, weight, dy, {nullptr, nullptr, to.dbias});
+  HWY_DYNAMIC_DISPATCH(linear_backward_simd)(s, x, weight, dout, {nullptr, nullptr, to.dbias});
 }
 
 }  // namespace
 
-void linear(const LinearShape& shape, const float* x, const float* weight, const float* bias, float* y) {
-  if (use_reference()) return linear_reference(shape, x, weight, bias, y);
-  if (is_large(shape)) return linear_large(shape, x, weight, bias, y);
-  HWY_DYNAMIC_DISPATCH(linear_simd)(shape, x, weight, bias, y);
+void linear(const LinearShape& shape, const float* x, const float* weight, const float* bias, float* out) {
+  if (use_reference()) return linear_reference(shape, x, weight, bias, out);
+  if (is_large(shape)) return linear_large(shape, x, weight, bias, out);
+  HWY_DYNAMIC_DISPATCH(linear_simd)(shape, x, weight, bias, out);
 }
 
-void linear_backward(const LinearShape& shape, const float* x, const float* weight, const float* dy,
+void linear_backward(const LinearShape& shape, const float* x, const float* weight, const float* dout,
                      const LinearGradients& gradients) {
-  if (use_reference()) return linear_backward_reference(shape, x, weight, dy, gradients);
-  if (is_large(shape)) return linear_backward_large(shape, x, weight, dy, gradients);
-  HWY_DYNAMIC_DISPATCH(linear_backward_simd)(shape, x, weight, dy, gradients);
+  if (use_reference()) return linear_backward_reference(shape, x, weight, dout, gradients);
+  if (is_large(shape)) return linear_backward_large(shape, x, weight, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(linear_backward_simd)(shape, x, weight, dout, gradients);
 }
 
 }  // namespace mneme::kernels

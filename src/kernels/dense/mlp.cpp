@@ -19,9 +19,9 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Tokens of a block: its hidden values fit into the second-level cache twice, and it is a whole number of tiles.
-inline std::size_t mlp_block(const Mlp& in) { return in.H <= 1024 ? 2 * kRowBlock : kRowBlock; }
+inline std::size_t mlp_block(const MlpInput& in) { return in.H <= 1024 ? 2 * kRowBlock : kRowBlock; }
 
-void mlp_simd(const Mlp& in, float* h, float* y) {
+void mlp_simd(const MlpInput& in, float* out, const MlpSaved& saved) {
   Panels first(in.D, in.H), second(in.H, in.D);
   first.pack_transposed(in.weight1, in.D, in.bias1);
   second.pack_transposed(in.weight2, in.H, in.bias2);
@@ -29,17 +29,17 @@ void mlp_simd(const Mlp& in, float* h, float* y) {
   const AlignedFloats g(std::min(block, in.T) * in.H, kUnset);
   for (std::size_t t = 0; t < in.T; t += block) {
     const std::size_t tokens = std::min(block, in.T - t);
-    float* hidden = h + t * in.H;
+    float* hidden = saved.h + t * in.H;
     multiply({in.x + t * in.D, in.D, 1}, tokens, first, hidden, in.H);
     for_row(tokens * in.H, [&](auto d, std::size_t i) {
       const auto x = hn::LoadU(d, hidden + i);
       hn::StoreU(hn::Mul(x, normal(d, x).distribution), d, g + i);
     });
-    multiply({g, in.H, 1}, tokens, second, y + t * in.D, in.D);
+    multiply({g, in.H, 1}, tokens, second, out + t * in.D, in.D);
   }
 }
 
-void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const MlpGradients& to) {
+void mlp_backward_simd(const MlpInput& in, const MlpSaved& saved, const float* all_dout, const MlpGradients& to) {
   Panels first(in.H, in.D), second(in.D, in.H);
   first.pack(in.weight1, in.D);
   second.pack(in.weight2, in.H);
@@ -48,10 +48,10 @@ void mlp_backward_simd(const Mlp& in, const float* h, const float* dy, const Mlp
   OuterProducts products1(in.T, in.H, in.D, to.dweight1, in.D), products2(in.T, in.D, in.H, to.dweight2, in.H);
   for (std::size_t t = 0; t < in.T; t += block) {
     const std::size_t tokens = std::min(block, in.T - t);
-    const float *dout = dy + t * in.D, *x = in.x + t * in.D;
+    const float *dout = all_dout + t * in.D, *x = in.x + t * in.D;
     multiply({dout, in.D, 1}, tokens, second, dh, pitch);
     for (std::size_t s = 0; s < tokens; ++s) {
-      const float* hidden = h + (t + s) * in.H;
+      const float* hidden = saved.h + (t + s) * in.H;
       float *value_to = g + s * pitch, *gradient_to = dh + s * pitch;
       for_row(in.H, [&](auto d, std::size_t i) {
         const auto value = hn::LoadU(d, hidden + i);
@@ -81,14 +81,14 @@ namespace mneme::kernels {
 HWY_EXPORT(mlp_simd);
 HWY_EXPORT(mlp_backward_simd);
 
-void mlp(const Mlp& in, float* h, float* y) {
-  if (use_reference()) return mlp_reference(in, h, y);
-  HWY_DYNAMIC_DISPATCH(mlp_simd)(in, h, y);
+void mlp(const MlpInput& in, float* out, const MlpSaved& saved) {
+  if (use_reference()) return mlp_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(mlp_simd)(in, out, saved);
 }
 
-void mlp_backward(const Mlp& in, const float* h, const float* dy, const MlpGradients& gradients) {
-  if (use_reference()) return mlp_backward_reference(in, h, dy, gradients);
-  HWY_DYNAMIC_DISPATCH(mlp_backward_simd)(in, h, dy, gradients);
+void mlp_backward(const MlpInput& in, const MlpSaved& saved, const float* dout, const MlpGradients& gradients) {
+  if (use_reference()) return mlp_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(mlp_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

@@ -20,14 +20,15 @@ std::vector<float> gelu(const float* h, std::size_t count) {
 
 }  // namespace
 
-void mlp_reference(const Mlp& in, float* h, float* y) {
-  linear_reference({in.T, in.D, in.H}, in.x, in.weight1, in.bias1, h);
-  linear_reference({in.T, in.H, in.D}, gelu(h, in.T * in.H).data(), in.weight2, in.bias2, y);
+void mlp_reference(const MlpInput& in, float* out, const MlpSaved& saved) {
+  linear_reference({in.T, in.D, in.H}, in.x, in.weight1, in.bias1, saved.h);
+  linear_reference({in.T, in.H, in.D}, gelu(saved.h, in.T * in.H).data(), in.weight2, in.bias2, out);
 }
 
-void mlp_backward_reference(const Mlp& in, const float* h, const float* dy, const MlpGradients& to) {
+void mlp_backward_reference(const MlpInput& in, const MlpSaved& saved, const float* dout, const MlpGradients& to) {
+  const float* h = saved.h;
   std::vector<float> dh(in.T * in.H);
-  linear_backward_reference({in.T, in.H, in.D}, gelu(h, dh.size()).data(), in.weight2, dy,
+  linear_backward_reference({in.T, in.H, in.D}, gelu(h, dh.size()).data(), in.weight2, dout,
                             {dh.data(), to.dweight2, to.dbias2});
   for (std::size_t i = 0; i < dh.size(); ++i)
     dh[i] = static_cast<float>(dh[i] * (normal_distribution(h[i]) + h[i] * normal_density(h[i])));

@@ -35,7 +35,7 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // of the product, which is read where it is, and sums over classes are sums of vectors.
 class HeadPass {
  public:
-  HeadPass(const SoftmaxHead& in, bool keeps_all)
+  HeadPass(const SoftmaxHeadInput& in, bool keeps_all)
       : in_(in),
         blocks_((in.V + kHeadClasses - 1) / kHeadClasses),
         width_(whole_vectors(in.R)),
@@ -227,7 +227,7 @@ class HeadPass {
     if (to.dbias) to.dbias[label] -= to.scale;
   }
 
-  const SoftmaxHead& in_;
+  const SoftmaxHeadInput& in_;
   std::size_t blocks_, width_, pitch_;  // width_: rows, filled up to whole vectors
   bool keeps_all_;
   AlignedFloats z_;  // [blocks, kHeadClasses, pitch_]
@@ -238,12 +238,12 @@ class HeadPass {
   std::vector<std::size_t> hopeless_;  // rows whose label has probability zero
 };
 
-void softmax_head_simd(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+void softmax_head_simd(const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                        const SoftmaxHeadGradients* gradients) {
   const std::size_t passes = (in.R + kHeadRows - 1) / kHeadRows;
   for (std::size_t pass = 0, first = 0; pass < passes; ++pass) {
     const std::size_t end = in.R * (pass + 1) / passes;
-    SoftmaxHead part = in;
+    SoftmaxHeadInput part = in;
     part.R = end - first;
     part.h += first * in.D;
     part.labels += first;
@@ -264,7 +264,7 @@ namespace mneme::kernels {
 
 HWY_EXPORT(softmax_head_simd);
 
-void softmax_head(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+void softmax_head(const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                   const SoftmaxHeadGradients* gradients) {
   if (use_reference()) return softmax_head_reference(in, losses, predictions, gradients);
   HWY_DYNAMIC_DISPATCH(softmax_head_simd)(in, losses, predictions, gradients);

@@ -13,7 +13,7 @@
 
 namespace mneme::kernels {
 
-struct SoftmaxHead {
+struct SoftmaxHeadInput {
   std::size_t R, D, V;
   const float *h, *weight, *bias;
   const std::int32_t* labels;
@@ -25,9 +25,9 @@ struct SoftmaxHeadGradients {
 };
 
 // `gradients` may be null.
-void softmax_head(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+void softmax_head(const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                   const SoftmaxHeadGradients* gradients);
-void softmax_head_reference(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+void softmax_head_reference(const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                             const SoftmaxHeadGradients* gradients);
 
 }  // namespace mneme::kernels

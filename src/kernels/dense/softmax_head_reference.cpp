@@ -31,7 +31,7 @@ float row_reference(std::vector<float>& z, std::int32_t label, float scale, std:
 
 }  // namespace
 
-void softmax_head_reference(const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+void softmax_head_reference(const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                             const SoftmaxHeadGradients* to) {
   const LinearShape one{1, in.D, in.V};
   std::vector<float> z(in.V);

@@ -117,16 +117,16 @@ struct BackwardWork {
         key_rows(steps, in.K),
         query_rows(steps, in.K),
         values(in.V, steps),
-        d_o(steps, in.V),
+        dout(steps, in.V),
         state(in.K, in.V),
         state_columns(in.V, in.K),
         scaled(steps * in.V, kUnset),
         dq(steps * in.K, kUnset) {}
   SelectedQueries queries;
-  Panels keys, key_rows, query_rows;         // of the group
-  Panels values, d_o, state, state_columns;  // of the head
-  AlignedFloats scaled;                      // [steps, V]
-  AlignedFloats dq;                          // [steps, K]
+  Panels keys, key_rows, query_rows;          // of the group
+  Panels values, dout, state, state_columns;  // of the head
+  AlignedFloats scaled;                       // [steps, V]
+  AlignedFloats dq;                           // [steps, K]
   Scores raw, weighted, gradient, all_gradients;
   ChunkDecay decay;
 };
@@ -162,12 +162,12 @@ void weight_gradient(const Tokens& tokens, std::size_t h, const ChunkDecay& deca
 // S is the state before the chunk, `next` the one behind it (nullptr: none follows), dS [K, V] the gradient of that
 // one.
 void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S,
-                   const float* next, float* dS, const float* all_d_o, const GatedScanGradients& out) {
+                   const float* next, float* dS, const float* all_dout, const GatedScanGradients& gradients) {
   const GatedScanInput& in = tokens.in;
   const std::size_t row = in.H * in.V, key_row = in.G * in.K, rows = tokens.selected.rows;
-  const float* d_o = all_d_o + tokens.output(h);
-  float *dv = out.dv + tokens.value_place(h), *dq = out.dq + tokens.key_place(group),
-        *dk = out.dk + tokens.key_place(group);
+  const float* dout = all_dout + tokens.output(h);
+  float *dv = gradients.dv + tokens.value_place(h), *dq = gradients.dq + tokens.key_place(group),
+        *dk = gradients.dk + tokens.key_place(group);
   work.decay.load(in, h, tokens.first, tokens.steps, tokens.selected);
 
   // What reaches the values, and the keys, from the state behind the chunk.
@@ -180,7 +180,7 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
 
   // What reaches the queries through the state before it.
   if (rows > 0) work.state_columns.pack_transposed(S, in.V);
-  scale_rows(d_o, row, work.decay.since_start, rows, in.V, work.scaled, in.V);
+  scale_rows(dout, row, work.decay.since_start, rows, in.V, work.scaled, in.V);
   multiply({work.scaled, in.V, 1}, rows, work.state_columns, work.dq, in.K);
   for (std::size_t r = 0; r < rows; ++r)
     add_elements(work.dq + r * in.K, in.K, dq + tokens.selected.position[r] * key_row);
@@ -188,7 +188,7 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
   // Between the chunk's own tokens; that of queries and keys is summed over the heads of the group first.
   work.values.pack_transposed(tokens.values(h), in.v.stride);
   for (std::size_t s = 0; s < tokens.steps; s += kPanelColumns)
-    multiply_panel({d_o, row, 1}, rows, work.values.panel(s), in.V, work.gradient.values + s, kChunk, false,
+    multiply_panel({dout, row, 1}, rows, work.values.panel(s), in.V, work.gradient.values + s, kChunk, false,
                    std::min(kPanelColumns, whole_vectors(tokens.steps - s)));
   multiply_elements(work.gradient.values, work.decay.between, rows * kChunk, work.gradient.values);
   if (in.w.data)
@@ -202,21 +202,21 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
     decay_gradient(tokens, h, work, dv, dl);
     if (next) dl[tokens.steps - 1] += dot(next, dS, in.K * in.V);
     float sum = 0;
-    for (std::size_t t = tokens.steps; t-- > 0;) out.dg[(tokens.first + t) * in.H + h] = sum += dl[t];
+    for (std::size_t t = tokens.steps; t-- > 0;) gradients.dg[(tokens.first + t) * in.H + h] = sum += dl[t];
   }
   multiply_elements(work.raw.values, work.decay.between, rows * kChunk, work.weighted.values);
-  work.d_o.pack_rows(d_o, row, rows);
-  const Section given{work.d_o, rows, in.V};
+  work.dout.pack_rows(dout, row, rows);
+  const Section given{work.dout, rows, in.V};
   multiply({work.weighted.values, 1, kChunk}, tokens.steps, given, dv, row, true);
-  if (in.w.data) weight_gradient(tokens, h, work.decay, dv, out.dw);
+  if (in.w.data) weight_gradient(tokens, h, work.decay, dv, gradients.dw);
 
   // The gradient of the state before the chunk.
   scale(dS, work.decay.whole, in.K * in.V, dS);
-  work.d_o.scale_rows(work.decay.since_start, rows);
+  work.dout.scale_rows(work.decay.since_start, rows);
   multiply({work.queries.data, 1, work.queries.stride}, in.K, given, dS, in.V, true);
 }
 
-void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work, const GatedScanGradients& out) {
+void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work, const GatedScanGradients& gradients) {
   const GatedScanInput& in = tokens.in;
   const std::size_t key_row = in.G * in.K;
   const Selected& selected = tokens.selected;
@@ -224,10 +224,10 @@ void backward_group(const Tokens& tokens, std::size_t group, BackwardWork& work,
   work.key_rows.pack(tokens.keys(group), in.k.stride);
   multiply({work.all_gradients.values, kChunk, 1}, selected.rows, work.key_rows, work.dq, in.K);
   for (std::size_t r = 0; r < selected.rows; ++r)
-    add_elements(work.dq + r * in.K, in.K, out.dq + tokens.key_place(group) + selected.position[r] * key_row);
+    add_elements(work.dq + r * in.K, in.K, gradients.dq + tokens.key_place(group) + selected.position[r] * key_row);
   work.query_rows.pack_rows(work.queries.data, work.queries.stride, selected.rows);
   multiply({work.all_gradients.values, 1, kChunk}, tokens.steps, Section{work.query_rows, selected.rows, in.K},
-           out.dk + tokens.key_place(group), key_row, true);
+           gradients.dk + tokens.key_place(group), key_row, true);
 }
 
 // The work of whole chunks, and of a last one that is shorter.
@@ -244,7 +244,7 @@ class Works {
   std::unique_ptr<Work> whole_, rest_;
 };
 
-void chunked_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
+void chunked_scan_simd(const GatedScanInput& in, float* out, const GatedScanSaved& saved) {
   Works<ForwardWork> works(in);
   const std::size_t heads = in.H / in.G, chunks = chunks_of(in);
   std::vector<Panels> states;
@@ -259,20 +259,20 @@ void chunked_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
         score(tokens, group, work.queries, work.keys, work.raw);
         for (std::size_t i = 0; i < heads; ++i) {
           const std::size_t h = group * heads + i;
-          if (checkpoints) states[i].unpack(checkpoints + ((b * in.H + h) * chunks + c) * in.K * in.V, in.V);
-          forward_head(tokens, group, h, work, states[i], o);
+          if (saved.states) states[i].unpack(saved.states + ((b * in.H + h) * chunks + c) * in.K * in.V, in.V);
+          forward_head(tokens, group, h, work, states[i], out);
         }
       }
     }
 }
 
-void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                                const GatedScanGradients& out) {
+void chunked_scan_backward_simd(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                                const GatedScanGradients& gradients) {
   Works<BackwardWork> works(in);
   const std::size_t heads = in.H / in.G, chunks = chunks_of(in), state = in.K * in.V;
   const AlignedFloats dS(heads * state, kUnset);
-  std::fill_n(out.dq, in.B * in.L * in.G * in.K, 0.0F);
-  std::fill_n(out.dk, in.B * in.L * in.G * in.K, 0.0F);
+  std::fill_n(gradients.dq, in.B * in.L * in.G * in.K, 0.0F);
+  std::fill_n(gradients.dk, in.B * in.L * in.G * in.K, 0.0F);
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t group = 0; group < in.G; ++group) {
       std::fill_n(dS.data(), heads * state, 0.0F);
@@ -284,10 +284,11 @@ void chunked_scan_backward_simd(const GatedScanInput& in, const float* checkpoin
         std::fill_n(work.all_gradients.values, kChunk * kChunk, 0.0F);
         for (std::size_t i = 0; i < heads; ++i) {
           const std::size_t h = group * heads + i;
-          const float* S = checkpoints + ((b * in.H + h) * chunks + c) * state;
-          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS + i * state, d_o, out);
+          const float* S = saved.states + ((b * in.H + h) * chunks + c) * state;
+          backward_head(tokens, group, h, work, S, c + 1 < chunks ? S + state : nullptr, dS + i * state, dout,
+                        gradients);
         }
-        backward_group(tokens, group, work, out);
+        backward_group(tokens, group, work, gradients);
       }
     }
 }
@@ -302,17 +303,17 @@ namespace mneme::kernels {
 HWY_EXPORT(chunked_scan_simd);
 HWY_EXPORT(chunked_scan_backward_simd);
 
-std::size_t chunked_scan_checkpoint_size(const GatedScanInput& in) {
+std::size_t chunked_scan_states_size(const GatedScanInput& in) {
   return in.B * in.H * ((in.L + kGatedScanChunk - 1) / kGatedScanChunk) * in.K * in.V;
 }
 
-void chunked_scan(const GatedScanInput& in, float* o, float* checkpoints) {
-  HWY_DYNAMIC_DISPATCH(chunked_scan_simd)(in, o, checkpoints);
+void chunked_scan(const GatedScanInput& in, float* out, const GatedScanSaved& saved) {
+  HWY_DYNAMIC_DISPATCH(chunked_scan_simd)(in, out, saved);
 }
 
-void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                           const GatedScanGradients& out) {
-  HWY_DYNAMIC_DISPATCH(chunked_scan_backward_simd)(in, checkpoints, d_o, out);
+void chunked_scan_backward(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                           const GatedScanGradients& gradients) {
+  HWY_DYNAMIC_DISPATCH(chunked_scan_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

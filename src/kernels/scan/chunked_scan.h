@@ -11,12 +11,11 @@
 
 namespace mneme::kernels {
 
-// The state before each chunk, [B, H, chunks, K, V].
-std::size_t chunked_scan_checkpoint_size(const GatedScanInput& in);
+// Floats of the saved states: the state before each chunk, [B, H, chunks, K, V].
+std::size_t chunked_scan_states_size(const GatedScanInput& in);
 
-// checkpoints may be nullptr.
-void chunked_scan(const GatedScanInput& in, float* o, float* checkpoints);
-void chunked_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                           const GatedScanGradients& out);
+void chunked_scan(const GatedScanInput& in, float* out, const GatedScanSaved& saved);
+void chunked_scan_backward(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                           const GatedScanGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
 
 #include "kernels/scan/chunked_scan.h"
 #include "kernels/simd/dispatch.h"
@@ -91,17 +90,18 @@ void forward_columns(const HeadRows& rows, std::size_t K, float* S, float* o, st
   }
 }
 
-void gated_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
+void gated_scan_simd(const GatedScanInput& in, float* out, const GatedScanSaved& saved) {
   const std::size_t lanes = hn::Lanes(Floats());
   HeadRows rows(in);
   const std::size_t Vp = rows.Vp, size = in.K * Vp;
+  float* states = saved.states;
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t h = 0; h < in.H; ++h) {
       AlignedFloats S(size);
       for (std::size_t t0 = 0; t0 < in.L; t0 += kChunk) {
-        if (checkpoints) {
-          std::memcpy(checkpoints, S.data(), size * sizeof(float));
-          checkpoints += size;
+        if (states) {
+          std::memcpy(states, S.data(), size * sizeof(float));
+          states += size;
         }
         const std::size_t first = b * in.L + t0, steps = std::min(kChunk, in.L - t0);
         rows.load(in, h, first, steps);
@@ -117,7 +117,7 @@ void gated_scan_simd(const GatedScanInput& in, float* o, float* checkpoints) {
             forward_columns<1>(rows, in.K, S + j, rows.o + j, steps), j += lanes;
         }
         for (std::size_t t = 0; t < steps; ++t)
-          std::memcpy(o + ((first + t) * in.H + h) * in.V, rows.o + t * Vp, in.V * sizeof(float));
+          std::memcpy(out + ((first + t) * in.H + h) * in.V, rows.o + t * Vp, in.V * sizeof(float));
       }
     }
 }
@@ -135,14 +135,14 @@ struct BackwardRows {
   AlignedFloats history;  // the states of one block of keys before each token
 };
 
-// dq = S d_o, with S recomputed from the checkpoint (history, first entry). With `keep` each state stays.
+// dq = S dout, with S recomputed from the saved one (history, first entry). With `keep` each state stays.
 template <std::size_t W>
 void recompute(const HeadRows& rows, BackwardRows& work, std::size_t i0, std::size_t steps, bool keep) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d), size = rows.Vp * W * lanes;
   for (std::size_t t = 0; t < steps; ++t) {
     const std::size_t at = t * rows.Kp + i0;
-    const float *v = rows.v + t * rows.Vp, *d_o = rows.o + t * rows.Vp;
+    const float *v = rows.v + t * rows.Vp, *dout = rows.o + t * rows.Vp;
     const float* before = work.history + (keep ? t * size : 0);
     float* after = work.history + (keep ? (t + 1) * size : 0);
     hn::Vec<Floats> a[W], k[W], dq[W];
@@ -153,7 +153,7 @@ void recompute(const HeadRows& rows, BackwardRows& work, std::size_t i0, std::si
       dq[w] = hn::Zero(d);
     }
     for (std::size_t j = 0; j < rows.Vp; ++j) {
-      const auto vj = hn::Set(d, v[j]), gj = hn::Set(d, d_o[j]);
+      const auto vj = hn::Set(d, v[j]), gj = hn::Set(d, dout[j]);
 #pragma GCC unroll 4
       for (std::size_t w = 0; w < W; ++w) {
         const std::size_t i = (j * W + w) * lanes;
@@ -188,7 +188,8 @@ void backward_keys(const HeadRows& rows, BackwardRows& work, float* dS, std::siz
   alignas(64) std::array<float, kMaxLanes * kMaxLanes> part;
   for (std::size_t t = steps; t-- > 0;) {
     const std::size_t at = t * rows.Kp + i0;
-    const float *v = rows.v + t * rows.Vp, *d_o = rows.o + t * rows.Vp, *before = work.history + (decay ? t * size : 0);
+    const float *v = rows.v + t * rows.Vp, *dout = rows.o + t * rows.Vp,
+                *before = work.history + (decay ? t * size : 0);
     hn::Vec<Floats> q[W], k[W], a[W], dk[W], dg[W];
 #pragma GCC unroll 4
     for (std::size_t w = 0; w < W; ++w) {
@@ -198,7 +199,7 @@ void backward_keys(const HeadRows& rows, BackwardRows& work, float* dS, std::siz
       dk[w] = dg[w] = hn::Zero(d);
     }
     for (std::size_t j = 0; j < rows.Vp; ++j) {
-      const auto vj = hn::Set(d, v[j]), gj = hn::Set(d, d_o[j]);
+      const auto vj = hn::Set(d, v[j]), gj = hn::Set(d, dout[j]);
       auto dv = hn::Zero(d);
 #pragma GCC unroll 4
       for (std::size_t w = 0; w < W; ++w) {
@@ -222,13 +223,13 @@ void backward_keys(const HeadRows& rows, BackwardRows& work, float* dS, std::siz
 }
 
 template <std::size_t W>
-void backward_block(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work, const float* checkpoint,
-                    float* dS, std::size_t i0, std::size_t steps) {
+void backward_block(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work, const float* state, float* dS,
+                    std::size_t i0, std::size_t steps) {
   const std::size_t width = W * hn::Lanes(Floats());
   const bool decay = in.decay == Decay::head || in.decay == Decay::channel;
   std::fill_n(work.history.data(), rows.Vp * width, 0.0F);
   for (std::size_t i = i0; i < std::min(i0 + width, in.K); ++i)
-    for (std::size_t j = 0; j < in.V; ++j) work.history.data()[j * width + i - i0] = checkpoint[i * rows.Vp + j];
+    for (std::size_t j = 0; j < in.V; ++j) work.history.data()[j * width + i - i0] = state[i * rows.Vp + j];
   recompute<W>(rows, work, i0, steps, decay);
   backward_keys<W>(rows, work, dS + i0 * rows.Vp, i0, steps, decay);
 }
@@ -239,58 +240,58 @@ void add_row(float* to, const float* from, std::size_t count) {
 
 // From that of a weighted value.
 void store_value_gradient(const GatedScanInput& in, std::size_t row, std::size_t h, const float* weighted,
-                          const GatedScanGradients& out) {
+                          const GatedScanGradients& gradients) {
   const float *v = in.v[row] + h * in.V, weight = in.weight(row, h);
-  float *dv = out.dv + (row * in.H + h) * in.V, sum = 0;
+  float *dv = gradients.dv + (row * in.H + h) * in.V, sum = 0;
   for (std::size_t j = 0; j < in.V; ++j) {
     sum += weighted[j] * v[j];
     dv[j] = weight * weighted[j];
   }
-  if (in.w.data) out.dw[row * in.H + h] = sum;
+  if (in.w.data) gradients.dw[row * in.H + h] = sum;
 }
 
-void store_gradients(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work, const GatedScanGradients& out,
-                     std::size_t h, std::size_t first, std::size_t steps) {
+void store_gradients(const GatedScanInput& in, const HeadRows& rows, BackwardRows& work,
+                     const GatedScanGradients& gradients, std::size_t h, std::size_t first, std::size_t steps) {
   for (std::size_t t = 0; t < steps; ++t) {
     const std::size_t row = first + t, key = (row * in.G + h / (in.H / in.G)) * in.K;
-    add_row(out.dq + key, work.dq + t * rows.Kp, in.K);
-    add_row(out.dk + key, work.dk + t * rows.Kp, in.K);
-    store_value_gradient(in, row, h, work.dv + t * rows.Vp, out);
-    if (in.decay == Decay::channel) add_row(out.dg + key, work.dg + t * rows.Kp, in.K);
+    add_row(gradients.dq + key, work.dq + t * rows.Kp, in.K);
+    add_row(gradients.dk + key, work.dk + t * rows.Kp, in.K);
+    store_value_gradient(in, row, h, work.dv + t * rows.Vp, gradients);
+    if (in.decay == Decay::channel) add_row(gradients.dg + key, work.dg + t * rows.Kp, in.K);
     if (in.decay != Decay::head) continue;
     float sum = 0;
     for (std::size_t i = 0; i < in.K; ++i) sum += (work.dg + t * rows.Kp)[i];
-    out.dg[row * in.H + h] = sum;
+    gradients.dg[row * in.H + h] = sum;
   }
 }
 
-void gated_scan_backward_simd(const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                              const GatedScanGradients& out) {
+void gated_scan_backward_simd(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                              const GatedScanGradients& gradients) {
   const std::size_t lanes = hn::Lanes(Floats()), chunks = (in.L + kChunk - 1) / kChunk;
   HeadRows rows(in);
   BackwardRows work(rows);
   // Heads of one group add to the same queries and keys.
   const std::size_t keys = in.B * in.L * in.G * in.K;
-  std::fill_n(out.dq, keys, 0.0F);
-  std::fill_n(out.dk, keys, 0.0F);
-  if (in.decay == Decay::channel) std::fill_n(out.dg, keys, 0.0F);
+  std::fill_n(gradients.dq, keys, 0.0F);
+  std::fill_n(gradients.dk, keys, 0.0F);
+  if (in.decay == Decay::channel) std::fill_n(gradients.dg, keys, 0.0F);
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t h = 0; h < in.H; ++h) {
       AlignedFloats dS(rows.Kp * rows.Vp);
       for (std::size_t c = chunks; c-- > 0;) {
         const std::size_t first = b * in.L + c * kChunk, steps = std::min(kChunk, in.L - c * kChunk);
-        const float* checkpoint = checkpoints + ((b * in.H + h) * chunks + c) * in.K * rows.Vp;
+        const float* state = saved.states + ((b * in.H + h) * chunks + c) * in.K * rows.Vp;
         rows.load(in, h, first, steps);
         for (std::size_t t = 0; t < steps; ++t)
-          std::memcpy(rows.o + t * rows.Vp, d_o + ((first + t) * in.H + h) * in.V, in.V * sizeof(float));
+          std::memcpy(rows.o + t * rows.Vp, dout + ((first + t) * in.H + h) * in.V, in.V * sizeof(float));
         std::fill_n(work.dv.data(), steps * rows.Vp, 0.0F);
         for (std::size_t i = 0; i < rows.Kp;) {
           if ((rows.Kp - i) / lanes >= 2)
-            backward_block<2>(in, rows, work, checkpoint, dS.data(), i, steps), i += 2 * lanes;
+            backward_block<2>(in, rows, work, state, dS.data(), i, steps), i += 2 * lanes;
           else
-            backward_block<1>(in, rows, work, checkpoint, dS.data(), i, steps), i += lanes;
+            backward_block<1>(in, rows, work, state, dS.data(), i, steps), i += lanes;
         }
-        store_gradients(in, rows, work, out, h, first, steps);
+        store_gradients(in, rows, work, gradients, h, first, steps);
       }
     }
 }
@@ -327,33 +328,34 @@ void for_positions(const GatedScanInput& in, Visit visit) {
 
 }  // namespace
 
-std::size_t gated_scan_checkpoint_size(const GatedScanInput& in) {
-  if (in_chunks(in)) return chunked_scan_checkpoint_size(in);
-  return in.B * in.H * ((in.L + kGatedScanChunk - 1) / kGatedScanChunk) * in.K * padded(in.V);
+std::size_t GatedScanInput::states_size() const {
+  if (in_chunks(*this)) return chunked_scan_states_size(*this);
+  return B * H * ((L + kGatedScanChunk - 1) / kGatedScanChunk) * K * padded(V);
 }
 
-void gated_scan(const GatedScanInput& in, float* o, float* checkpoints) {
+void gated_scan(const GatedScanInput& in, float* out, const GatedScanSaved& saved) {
   if (!leaves_out(in)) {
-    std::vector<float> all(in.B * in.L * in.H * in.V);
-    gated_scan(with_all_outputs(in), all.data(), checkpoints);
-    for_positions(in, [&](std::size_t from, std::size_t to) { std::copy_n(all.data() + from, in.H * in.V, o + to); });
+    const AlignedFloats all(in.B * in.L * in.H * in.V, kUnset);
+    gated_scan(with_all_outputs(in), all.data(), saved);
+    for_positions(in, [&](std::size_t from, std::size_t to) { std::copy_n(all.data() + from, in.H * in.V, out + to); });
     return;
   }
-  if (use_reference()) return gated_scan_reference(in, o);
-  if (in_chunks(in)) return chunked_scan(in, o, checkpoints);
-  HWY_DYNAMIC_DISPATCH(gated_scan_simd)(in, o, checkpoints);
+  if (use_reference()) return gated_scan_reference(in, out, saved);
+  if (in_chunks(in)) return chunked_scan(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(gated_scan_simd)(in, out, saved);
 }
 
-void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                         const GatedScanGradients& out) {
+void gated_scan_backward(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                         const GatedScanGradients& gradients) {
   if (!leaves_out(in)) {
-    std::vector<float> all(in.B * in.L * in.H * in.V, 0.0F);
-    for_positions(in, [&](std::size_t to, std::size_t from) { std::copy_n(d_o + from, in.H * in.V, all.data() + to); });
-    return gated_scan_backward(with_all_outputs(in), checkpoints, all.data(), out);
+    const AlignedFloats all(in.B * in.L * in.H * in.V);
+    for_positions(in,
+                  [&](std::size_t to, std::size_t from) { std::copy_n(dout + from, in.H * in.V, all.data() + to); });
+    return gated_scan_backward(with_all_outputs(in), saved, all.data(), gradients);
   }
-  if (use_reference()) return gated_scan_backward_reference(in, d_o, out);
-  if (in_chunks(in)) return chunked_scan_backward(in, checkpoints, d_o, out);
-  HWY_DYNAMIC_DISPATCH(gated_scan_backward_simd)(in, checkpoints, d_o, out);
+  if (use_reference()) return gated_scan_backward_reference(in, saved, dout, gradients);
+  if (in_chunks(in)) return chunked_scan_backward(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(gated_scan_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

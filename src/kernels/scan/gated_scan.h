@@ -38,7 +38,13 @@ struct GatedScanInput {
   std::size_t R = 0;                        // their number
 
   std::size_t outputs() const { return positions ? R : B * L; }
+  std::size_t states_size() const;
   float weight(std::size_t token, std::size_t h) const { return w.data ? w[token][h] : 1.0F; }
+};
+
+// Written by gated_scan for the backward pass.
+struct GatedScanSaved {
+  float* states = nullptr;  // states_size() floats in the kernel's own order; nullptr if there will be no backward pass
 };
 
 struct GatedScanGradients {
@@ -48,16 +54,14 @@ struct GatedScanGradients {
   float* dw = nullptr;  // [B, L, H]; unused if there are no weights
 };
 
-// Floats of `checkpoints`; their layout is the kernel's own.
-std::size_t gated_scan_checkpoint_size(const GatedScanInput& in);
+// out is o above, [B, L, H, V] or [R, H, V], and dout its gradient.
+void gated_scan(const GatedScanInput& in, float* out, const GatedScanSaved& saved);
+void gated_scan_backward(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                         const GatedScanGradients& gradients);
 
-// o is [B, L, H, V], or [R, H, V]. checkpoints may be nullptr if there will be no backward pass.
-void gated_scan(const GatedScanInput& in, float* o, float* checkpoints);
-void gated_scan_backward(const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                         const GatedScanGradients& out);
-
-// The references ignore `positions`.
-void gated_scan_reference(const GatedScanInput& in, float* o);
-void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, const GatedScanGradients& out);
+// The references ignore `positions` and save nothing.
+void gated_scan_reference(const GatedScanInput& in, float* out, const GatedScanSaved& saved);
+void gated_scan_backward_reference(const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                                   const GatedScanGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -33,7 +33,7 @@ std::vector<double> states(const GatedScanInput& in, std::size_t b, std::size_t 
 
 }  // namespace
 
-void gated_scan_reference(const GatedScanInput& in, float* o) {
+void gated_scan_reference(const GatedScanInput& in, float* out, const GatedScanSaved&) {
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t h = 0; h < in.H; ++h) {
       const std::vector<double> S = states(in, b, h);
@@ -43,13 +43,14 @@ void gated_scan_reference(const GatedScanInput& in, float* o) {
         for (std::size_t j = 0; j < in.V; ++j) {
           double sum = 0;
           for (std::size_t i = 0; i < in.K; ++i) sum += q[i] * S[((t + 1) * in.K + i) * in.V + j];
-          o[(row * in.H + h) * in.V + j] = static_cast<float>(sum);
+          out[(row * in.H + h) * in.V + j] = static_cast<float>(sum);
         }
       }
     }
 }
 
-void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, const GatedScanGradients& out) {
+void gated_scan_backward_reference(const GatedScanInput& in, const GatedScanSaved&, const float* dout,
+                                   const GatedScanGradients& gradients) {
   const std::size_t rows = in.B * in.L, size = in.K * in.V;
   std::vector<double> dq(rows * in.G * in.K, 0.0), dk(dq.size(), 0.0), dchannel(dq.size(), 0.0),
       dhead(rows * in.H, 0.0);
@@ -61,7 +62,7 @@ void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, c
       for (std::size_t t = in.L; t-- > 0;) {
         const std::size_t row = b * in.L + t;
         const float *q = in.q[row] + group * in.K, *k = in.k[row] + group * in.K, *v = in.v[row] + h * in.V;
-        const float* grad = d_o + (row * in.H + h) * in.V;
+        const float* grad = dout + (row * in.H + h) * in.V;
         std::vector<double> dv(in.V, 0.0);
         const double w = in.weight(row, h);
         double dw = 0;
@@ -82,16 +83,16 @@ void gated_scan_backward_reference(const GatedScanInput& in, const float* d_o, c
           dchannel[key] += dg;
           dhead[row * in.H + h] += dg;
         }
-        for (std::size_t j = 0; j < in.V; ++j) out.dv[(row * in.H + h) * in.V + j] = static_cast<float>(dv[j]);
-        if (in.w.data) out.dw[row * in.H + h] = static_cast<float>(dw);
+        for (std::size_t j = 0; j < in.V; ++j) gradients.dv[(row * in.H + h) * in.V + j] = static_cast<float>(dv[j]);
+        if (in.w.data) gradients.dw[row * in.H + h] = static_cast<float>(dw);
       }
     }
-  for (std::size_t i = 0; i < dq.size(); ++i) out.dq[i] = static_cast<float>(dq[i]);
-  for (std::size_t i = 0; i < dk.size(); ++i) out.dk[i] = static_cast<float>(dk[i]);
+  for (std::size_t i = 0; i < dq.size(); ++i) gradients.dq[i] = static_cast<float>(dq[i]);
+  for (std::size_t i = 0; i < dk.size(); ++i) gradients.dk[i] = static_cast<float>(dk[i]);
   if (in.decay == Decay::channel)
-    for (std::size_t i = 0; i < dchannel.size(); ++i) out.dg[i] = static_cast<float>(dchannel[i]);
+    for (std::size_t i = 0; i < dchannel.size(); ++i) gradients.dg[i] = static_cast<float>(dchannel[i]);
   if (in.decay == Decay::head)
-    for (std::size_t i = 0; i < dhead.size(); ++i) out.dg[i] = static_cast<float>(dhead[i]);
+    for (std::size_t i = 0; i < dhead.size(); ++i) gradients.dg[i] = static_cast<float>(dhead[i]);
 }
 
 }  // namespace mneme::kernels

@@ -1,8 +1,9 @@
 #include "kernels/scan/matrix_scan.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
+#include "kernels/simd/aligned_floats.h"
 #include "kernels/simd/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -74,35 +75,33 @@ void transpose(const float* in, std::size_t N, float* out) {
     for (std::size_t j = 0; j < N; ++j) out[j * N + i] = in[i * N + j];
 }
 
-void matrix_scan_simd(const MatrixScanArguments& a) {
-  const auto [B, L, N] = a.sizes;
-  const std::size_t size = N * N;
-  for (std::size_t b = 0; b < B; ++b) {
-    const float* m = a.m + b * L * size;
-    float* p = a.p + b * L * size;
+void matrix_scan_simd(const MatrixScanInput& in, float* all) {
+  const std::size_t L = in.L, N = in.N, size = N * N;
+  for (std::size_t b = 0; b < in.B; ++b) {
+    const float* m = in.m + b * L * size;
+    float* p = all + b * L * size;
     std::copy_n(m, size, p);
     for (std::size_t t = 1; t < L; ++t) multiply(p + (t - 1) * size, m + t * size, N, false, p + t * size);
   }
 }
 
-void matrix_scan_backward_simd(const MatrixScanBackwardArguments& a) {
-  const auto [B, L, N] = a.sizes;
-  const std::size_t size = N * N;
-  std::vector<float> later(size), g(size), turned(size);
-  for (std::size_t b = 0; b < B; ++b) {
+void matrix_scan_backward_simd(const MatrixScanInput& in, const float* p, const float* dout, float* dm) {
+  const std::size_t L = in.L, N = in.N, size = N * N;
+  AlignedFloats later(size), g(size), turned(size);
+  for (std::size_t b = 0; b < in.B; ++b) {
     const std::size_t first = b * L * size;
     for (std::size_t t = L; t-- > 0;) {
       const std::size_t at = first + t * size;
-      std::copy_n(a.dp + at, size, g.data());
+      std::copy_n(dout + at, size, g.data());
       if (t + 1 < L) {
-        transpose(a.m + at + size, N, turned.data());
+        transpose(in.m + at + size, N, turned.data());
         multiply(later.data(), turned.data(), N, true, g.data());
       }
       if (t > 0) {
-        transpose(a.p + at - size, N, turned.data());
-        multiply(turned.data(), g.data(), N, false, a.dm + at);
+        transpose(p + at - size, N, turned.data());
+        multiply(turned.data(), g.data(), N, false, dm + at);
       } else {
-        std::copy_n(g.data(), size, a.dm + at);
+        std::copy_n(g.data(), size, dm + at);
       }
       std::swap(g, later);
     }
@@ -119,14 +118,14 @@ namespace mneme::kernels {
 HWY_EXPORT(matrix_scan_simd);
 HWY_EXPORT(matrix_scan_backward_simd);
 
-void matrix_scan(const MatrixScanArguments& arguments) {
-  if (use_reference()) return matrix_scan_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(matrix_scan_simd)(arguments);
+void matrix_scan(const MatrixScanInput& in, float* p) {
+  if (use_reference()) return matrix_scan_reference(in, p);
+  HWY_DYNAMIC_DISPATCH(matrix_scan_simd)(in, p);
 }
 
-void matrix_scan_backward(const MatrixScanBackwardArguments& arguments) {
-  if (use_reference()) return matrix_scan_backward_reference(arguments);
-  HWY_DYNAMIC_DISPATCH(matrix_scan_backward_simd)(arguments);
+void matrix_scan_backward(const MatrixScanInput& in, const float* p, const float* dout, float* dm) {
+  if (use_reference()) return matrix_scan_backward_reference(in, p, dout, dm);
+  HWY_DYNAMIC_DISPATCH(matrix_scan_backward_simd)(in, p, dout, dm);
 }
 
 }  // namespace mneme::kernels

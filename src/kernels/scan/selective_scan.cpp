@@ -88,25 +88,25 @@ class Scan {
   }
 
   // g, dA and dD are sums so far of this sequence, in the layout of the states and of padded channels.
-  void backward(const float* checkpoint, const float* dy, float* g, float* dA, float* dD,
-                const SelectiveScanGradients& out) {
+  void backward(const float* before, const float* dout, float* g, float* dA, float* dD,
+                const SelectiveScanGradients& gradients) {
     const ScanFloats d;
     const std::size_t lanes = hn::Lanes(d);
     std::fill_n(sum_B_.data(), block_.steps * in_.N * lanes, 0.0F);
     std::fill_n(sum_C_.data(), block_.steps * in_.N * lanes, 0.0F);
     for (std::size_t e = 0; e < in_.E; e += lanes) {
       load<true>(e);
-      load_output_gradient(dy, e);
+      load_output_gradient(dout, e);
       for_states(e, [&](auto count, auto deep, std::size_t n, std::size_t at) {
         const ScanSums sums{sum_B_ + n * lanes, sum_C_ + n * lanes, in_.N * lanes};
-        scan_again<count(), deep()>(block_, selection(n), rates_ + at, checkpoint + at, kept_, sums);
+        scan_again<count(), deep()>(block_, selection(n), rates_ + at, before + at, kept_, sums);
         scan_back<count()>(block_, selection(n), rates_ + at, kept_, g + at, dA + at, sums);
       });
-      store_gradients(e, dD, out);
+      store_gradients(e, dD, gradients);
     }
     for (std::size_t i = 0; i < block_.steps * in_.N; ++i) {
-      out.dBm[first_ * in_.N + i] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sum_B_ + i * lanes)));
-      out.dCm[first_ * in_.N + i] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sum_C_ + i * lanes)));
+      gradients.dBm[first_ * in_.N + i] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sum_B_ + i * lanes)));
+      gradients.dCm[first_ * in_.N + i] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, sum_C_ + i * lanes)));
     }
   }
 
@@ -151,10 +151,10 @@ class Scan {
     block_.deep = !hn::AllTrue(d, reached);
   }
 
-  void load_output_gradient(const float* dy, std::size_t e) {
+  void load_output_gradient(const float* all, std::size_t e) {
     const ScanFloats d;
     for (std::size_t t = 0, at = 0; t < block_.steps; ++t, at += hn::Lanes(d)) {
-      const auto dout = load_some(dy + (first_ + t) * in_.E + e, in_.E - e);
+      const auto dout = load_some(all + (first_ + t) * in_.E + e, in_.E - e);
       hn::Store(dout, d, block_.dout + at);
       auto gradient = dout;
       if (in_.z.data) {
@@ -167,7 +167,7 @@ class Scan {
     }
   }
 
-  void store_gradients(std::size_t e, float* dD, const SelectiveScanGradients& out) {
+  void store_gradients(std::size_t e, float* dD, const SelectiveScanGradients& gradients) {
     const ScanFloats d;
     const std::size_t count = in_.E - e;
     const auto skip = load_some(in_.D + e, count), one = hn::Set(d, 1.0F), ln2 = hn::Set(d, 0.693147181F);
@@ -175,14 +175,14 @@ class Scan {
     for (std::size_t t = 0, at = 0; t < block_.steps; ++t, at += hn::Lanes(d)) {
       const std::size_t to = (first_ + t) * in_.E + e;
       const auto q = hn::Load(d, block_.q + at), u = hn::Load(d, block_.u + at), dy = hn::Load(d, block_.dy + at);
-      store_some(hn::MulAdd(hn::Load(d, block_.delta + at), q, hn::Mul(skip, dy)), out.du + to, count);
+      store_some(hn::MulAdd(hn::Load(d, block_.delta + at), q, hn::Mul(skip, dy)), gradients.du + to, count);
       const auto of_delta = hn::MulAdd(u, q, hn::Mul(ln2, hn::Load(d, block_.s + at)));
-      store_some(hn::Mul(of_delta, hn::Load(d, block_.slope + at)), out.dpre + to, count);
+      store_some(hn::Mul(of_delta, hn::Load(d, block_.slope + at)), gradients.dpre + to, count);
       of_skip = hn::MulAdd(dy, u, of_skip);
       if (!in_.z.data) continue;
       const auto z = load_some(in_.z[first_ + t] + e, count), s = sigmoid(d, z);
       const auto slope = hn::Mul(s, hn::MulAdd(z, hn::Sub(one, s), one));
-      store_some(hn::Mul(hn::Mul(hn::Load(d, block_.dout + at), hn::Load(d, block_.y + at)), slope), out.dz + to,
+      store_some(hn::Mul(hn::Mul(hn::Load(d, block_.dout + at), hn::Load(d, block_.y + at)), slope), gradients.dz + to,
                  count);
     }
     hn::Store(of_skip, d, dD + e);
@@ -196,24 +196,24 @@ class Scan {
   ScanKept kept_;
 };
 
-void selective_scan_simd(const SelectiveScanInput& in, float* y, float* checkpoints) {
+void selective_scan_simd(const SelectiveScanInput& in, float* out, const SelectiveScanSaved& saved) {
   Scan scan(in);
   AlignedFloats h(scan.states());
   for (std::size_t b = 0; b < in.B; ++b) {
     std::fill_n(h.data(), scan.states(), 0.0F);
     for (std::size_t c = 0; c < scan.chunks(); ++c) {
-      if (checkpoints) {
-        std::memcpy(checkpoints, h.data(), scan.states() * sizeof(float));
-        checkpoints += scan.states();
+      if (saved.states) {
+        float* to = saved.states + (b * scan.chunks() + c) * scan.states();
+        std::memcpy(to, h.data(), scan.states() * sizeof(float));
       }
       scan.take(b, c);
-      scan.forward(h.data(), y);
+      scan.forward(h.data(), out);
     }
   }
 }
 
-void selective_scan_backward_simd(const SelectiveScanInput& in, const float* checkpoints, const float* dy,
-                                  const SelectiveScanGradients& out) {
+void selective_scan_backward_simd(const SelectiveScanInput& in, const SelectiveScanSaved& saved, const float* dout,
+                                  const SelectiveScanGradients& gradients) {
   Scan scan(in);
   const std::size_t states = scan.states(), channels = padded(in.E);
   AlignedFloats dA(states), dD(channels), g(states), sequence_dA(states), sequence_dD(channels);
@@ -224,15 +224,15 @@ void selective_scan_backward_simd(const SelectiveScanInput& in, const float* che
     std::fill_n(sequence_dD.data(), channels, 0.0F);
     for (std::size_t c = scan.chunks(); c-- > 0;) {
       scan.take(b, c);
-      const float* checkpoint = checkpoints + (b * scan.chunks() + c) * states;
-      scan.backward(checkpoint, dy, g.data(), sequence_dA.data(), sequence_dD.data(), out);
+      const float* before = saved.states + (b * scan.chunks() + c) * states;
+      scan.backward(before, dout, g.data(), sequence_dA.data(), sequence_dD.data(), gradients);
     }
     for (std::size_t i = 0; i < states; ++i) dA.data()[i] += sequence_dA.data()[i];
     for (std::size_t e = 0; e < in.E; ++e) dD.data()[e] += sequence_dD.data()[e];
   }
   for (std::size_t e = 0; e < in.E; ++e)
-    for (std::size_t n = 0; n < in.N; ++n) out.dA[e * in.N + n] = dA.data()[place(in, e, n)];
-  std::memcpy(out.dD, dD.data(), in.E * sizeof(float));
+    for (std::size_t n = 0; n < in.N; ++n) gradients.dA[e * in.N + n] = dA.data()[place(in, e, n)];
+  std::memcpy(gradients.dD, dD.data(), in.E * sizeof(float));
 }
 
 }  // namespace
@@ -245,19 +245,15 @@ namespace mneme::kernels {
 HWY_EXPORT(selective_scan_simd);
 HWY_EXPORT(selective_scan_backward_simd);
 
-std::size_t selective_scan_checkpoint_size(const SelectiveScanInput& in) {
-  return in.B * ((in.L + kSelectiveScanChunk - 1) / kSelectiveScanChunk) * padded(in.E) * in.N;
+void selective_scan(const SelectiveScanInput& in, float* out, const SelectiveScanSaved& saved) {
+  if (use_reference()) return selective_scan_reference(in, out, saved);
+  HWY_DYNAMIC_DISPATCH(selective_scan_simd)(in, out, saved);
 }
 
-void selective_scan(const SelectiveScanInput& in, float* y, float* checkpoints) {
-  if (use_reference()) return selective_scan_reference(in, y);
-  HWY_DYNAMIC_DISPATCH(selective_scan_simd)(in, y, checkpoints);
-}
-
-void selective_scan_backward(const SelectiveScanInput& in, const float* checkpoints, const float* dy,
-                             const SelectiveScanGradients& out) {
-  if (use_reference()) return selective_scan_backward_reference(in, dy, out);
-  HWY_DYNAMIC_DISPATCH(selective_scan_backward_simd)(in, checkpoints, dy, out);
+void selective_scan_backward(const SelectiveScanInput& in, const SelectiveScanSaved& saved, const float* dout,
+                             const SelectiveScanGradients& gradients) {
+  if (use_reference()) return selective_scan_backward_reference(in, saved, dout, gradients);
+  HWY_DYNAMIC_DISPATCH(selective_scan_backward_simd)(in, saved, dout, gradients);
 }
 
 }  // namespace mneme::kernels

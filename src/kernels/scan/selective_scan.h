@@ -26,6 +26,13 @@ struct SelectiveScanInput {
   Rows Bm, Cm;     // [B, L, N]
   const float* D;  // [E]
   Rows z;          // [B, L, E]; data == nullptr: no gate
+
+  std::size_t states_size() const { return B * ((L + kSelectiveScanChunk - 1) / kSelectiveScanChunk) * padded(E) * N; }
+};
+
+// Written by selective_scan for the backward pass.
+struct SelectiveScanSaved {
+  float* states = nullptr;  // states_size() floats in the kernel's own order; nullptr if there will be no backward pass
 };
 
 struct SelectiveScanGradients {
@@ -36,17 +43,13 @@ struct SelectiveScanGradients {
   float* dz;         // [B, L, E], unused without gate
 };
 
-// Floats of `checkpoints`; their layout is the kernel's own.
-std::size_t selective_scan_checkpoint_size(const SelectiveScanInput& in);
+// out is y above, [B, L, E], and dout its gradient. The references save nothing.
+void selective_scan(const SelectiveScanInput& in, float* out, const SelectiveScanSaved& saved);
+void selective_scan_backward(const SelectiveScanInput& in, const SelectiveScanSaved& saved, const float* dout,
+                             const SelectiveScanGradients& gradients);
 
-// y is [B, L, E]. checkpoints may be nullptr if there will be no backward pass.
-void selective_scan(const SelectiveScanInput& in, float* y, float* checkpoints);
-// dy is [B, L, E], contiguous.
-void selective_scan_backward(const SelectiveScanInput& in, const float* checkpoints, const float* dy,
-                             const SelectiveScanGradients& out);
-
-void selective_scan_reference(const SelectiveScanInput& in, float* y);
-void selective_scan_backward_reference(const SelectiveScanInput& in, const float* dy,
-                                       const SelectiveScanGradients& out);
+void selective_scan_reference(const SelectiveScanInput& in, float* out, const SelectiveScanSaved& saved);
+void selective_scan_backward_reference(const SelectiveScanInput& in, const SelectiveScanSaved& saved, const float* dout,
+                                       const SelectiveScanGradients& gradients);
 
 }  // namespace mneme::kernels

@@ -102,7 +102,7 @@ struct ScanSums {
   std::size_t stride;
 };
 
-// The same as scan_forward from the states of a checkpoint, wherever that is, keeping what the way back needs; adds to
+// The same as scan_forward from saved states, wherever they are, keeping what the way back needs; adds to
 // the sums of dCm.
 template <std::size_t S, bool deep>
 HWY_NOINLINE void scan_again(ScanBlock& block, const ScanSelection& in, const float* rates, const float* h,

@@ -34,20 +34,20 @@ Lane run(const SelectiveScanInput& in, std::size_t b, std::size_t e) {
 
 }  // namespace
 
-void selective_scan_reference(const SelectiveScanInput& in, float* y) {
+void selective_scan_reference(const SelectiveScanInput& in, float* out, const SelectiveScanSaved&) {
   for (std::size_t b = 0; b < in.B; ++b)
     for (std::size_t e = 0; e < in.E; ++e) {
       const Lane lane = run(in, b, e);
       for (std::size_t t = 0; t < in.L; ++t) {
         const std::size_t row = b * in.L + t;
         const double z = in.z.data ? in.z[row][e] : 0.0;
-        y[row * in.E + e] = static_cast<float>(lane.y[t] * (in.z.data ? z * sigmoid(z) : 1.0));
+        out[row * in.E + e] = static_cast<float>(lane.y[t] * (in.z.data ? z * sigmoid(z) : 1.0));
       }
     }
 }
 
-void selective_scan_backward_reference(const SelectiveScanInput& in, const float* dy,
-                                       const SelectiveScanGradients& out) {
+void selective_scan_backward_reference(const SelectiveScanInput& in, const SelectiveScanSaved&, const float* dout,
+                                       const SelectiveScanGradients& gradients) {
   std::vector<double> dA(in.E * in.N, 0.0), dD(in.E, 0.0);
   std::vector<double> dB(in.B * in.L * in.N, 0.0), dC(in.B * in.L * in.N, 0.0);
   for (std::size_t b = 0; b < in.B; ++b)
@@ -57,10 +57,10 @@ void selective_scan_backward_reference(const SelectiveScanInput& in, const float
       for (std::size_t t = in.L; t-- > 0;) {
         const std::size_t row = b * in.L + t;
         const double pre = in.pre[row][e], delta = softplus(pre), u = in.u[row][e];
-        double gy = dy[row * in.E + e];
+        double gy = dout[row * in.E + e];
         if (in.z.data) {
           const double z = in.z[row][e], s = sigmoid(z);
-          out.dz[row * in.E + e] = static_cast<float>(gy * lane.y[t] * s * (1 + z * (1 - s)));
+          gradients.dz[row * in.E + e] = static_cast<float>(gy * lane.y[t] * s * (1 + z * (1 - s)));
           gy *= z * s;
         }
         double q = 0, ddelta = 0;
@@ -75,15 +75,15 @@ void selective_scan_backward_reference(const SelectiveScanInput& in, const float
           ddelta += m * A;
           dA[e * in.N + n] += m * delta;
         }
-        out.du[row * in.E + e] = static_cast<float>(delta * q + in.D[e] * gy);
-        out.dpre[row * in.E + e] = static_cast<float>((u * q + ddelta) * sigmoid(pre));
+        gradients.du[row * in.E + e] = static_cast<float>(delta * q + in.D[e] * gy);
+        gradients.dpre[row * in.E + e] = static_cast<float>((u * q + ddelta) * sigmoid(pre));
         dD[e] += gy * u;
       }
     }
-  for (std::size_t i = 0; i < dA.size(); ++i) out.dA[i] = static_cast<float>(dA[i]);
-  for (std::size_t e = 0; e < in.E; ++e) out.dD[e] = static_cast<float>(dD[e]);
-  for (std::size_t i = 0; i < dB.size(); ++i) out.dBm[i] = static_cast<float>(dB[i]);
-  for (std::size_t i = 0; i < dC.size(); ++i) out.dCm[i] = static_cast<float>(dC[i]);
+  for (std::size_t i = 0; i < dA.size(); ++i) gradients.dA[i] = static_cast<float>(dA[i]);
+  for (std::size_t e = 0; e < in.E; ++e) gradients.dD[e] = static_cast<float>(dD[e]);
+  for (std::size_t i = 0; i < dB.size(); ++i) gradients.dBm[i] = static_cast<float>(dB[i]);
+  for (std::size_t i = 0; i < dC.size(); ++i) gradients.dCm[i] = static_cast<float>(dC[i]);
 }
 
 }  // namespace mneme::kernels

@@ -32,8 +32,9 @@ void finish(ReproductionState& state) {
 
 void add_lab(ReproductionState& state, const store::Lab& lab, store::Index* index) {
   if (state.item->sizes || index == nullptr) return;
-  state.rows = rows_of(state.study, state.subject.figures, *index, lab);
-  state.subject.environments = environments_of(state.rows, lab);
+  StudyContent content = collect_study(state.study, *index, lab);
+  state.subject = std::move(content.subject);
+  state.rows = std::move(content.rows);
 }
 
 // The rows of the file whose runs are not among the results that there are.

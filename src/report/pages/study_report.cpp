@@ -40,6 +40,16 @@ ReportSubject subject_of(const study::Study& study) {
   return subject;
 }
 
+StudyContent collect_study(const study::Study& study, store::Index& index, const store::Lab& lab,
+                           const std::string& kind) {
+  StudyContent content{subject_of(study), {}};
+  if (!kind.empty()) content.subject.figures = {default_figure(kind)};
+  content.rows = rows_of(study, content.subject.figures, index, lab);
+  content.subject.claims = judge_claims(study.name, content.rows, study.runs);
+  content.subject.environments = environments_of(content.rows, lab);
+  return content;
+}
+
 std::vector<FigureReport> build_figures(const std::vector<ResultRow>& rows, const ReportSubject& subject) {
   if (ended(rows) == 0)
     throw Error(ErrorKind::data, subject.name,

@@ -36,6 +36,17 @@ struct StudyReport {
 
 ReportSubject subject_of(const study::Study& study);
 
+// A study as a lab has it: what its report is made of.
+struct StudyContent {
+  ReportSubject subject;  // with the claims that the rows were judged by, and the machines that they come from
+  std::vector<ResultRow> rows;
+};
+
+// The one way from a study to its report: `mneme report`, `demo` and `reproduce` all take it. `kind` replaces the
+// figures of the study by one of that kind; "": they stay.
+StudyContent collect_study(const study::Study& study, store::Index& index, const store::Lab& lab,
+                           const std::string& kind = "");
+
 // What the figures of a study say, without writing anything: the sections of a page. Throws Error(data) if no run has
 // ended.
 std::vector<FigureReport> build_figures(const std::vector<ResultRow>& rows, const ReportSubject& subject);

@@ -18,8 +18,8 @@ using mneme::testing::Written;
 // Worst seen on any target: 1.4e-6.
 constexpr double kTolerance = 5e-6;
 
-using Backward =
-    std::function<void(const AttentionLayer&, const AttentionLayerKept&, const float*, const AttentionLayerGradients&)>;
+using Backward = std::function<void(const AttentionLayerInput&, const AttentionLayerSaved&, const float*,
+                                    const AttentionLayerGradients&)>;
 
 struct Sizes {
   std::size_t B, L, H, D;
@@ -48,19 +48,19 @@ Written run(
   dweight_out.fill_normal(9);
   dbias_out.fill_normal(10);
   change(x);
-  AttentionLayer in{s.B,
-                    s.L,
-                    s.H,
-                    D,
-                    x.data(),
-                    weight_in.data(),
-                    s.bias ? bias_in.data() : nullptr,
-                    weight_out.data(),
-                    bias_out.data()};
+  AttentionLayerInput in{s.B,
+                         s.L,
+                         s.H,
+                         D,
+                         x.data(),
+                         weight_in.data(),
+                         s.bias ? bias_in.data() : nullptr,
+                         weight_out.data(),
+                         bias_out.data()};
   if (!s.positions.empty()) in.positions = s.positions.data(), in.R = R;
-  const AttentionLayerKept kept{q.data(), kv.data(), context.data(), lse.data()};
-  forward(in, kept, y.data());
-  backward(in, kept, dy.data(),
+  const AttentionLayerSaved saved{q.data(), kv.data(), context.data(), lse.data()};
+  forward(in, y.data(), saved);
+  backward(in, saved, dy.data(),
            {dx.data(), dweight_in.data(), s.bias ? dbias_in.data() : nullptr, dweight_out.data(), dbias_out.data()});
   return written({&y, &dx, &dweight_in, &dbias_in, &dweight_out, &dbias_out}, {&q, &kv, &context, &lse});
 }
@@ -123,21 +123,21 @@ KERNEL_TEST(KernelsAttentionLayer, IsCausalToTheBit) {
 }
 
 KERNEL_TEST(KernelsAttentionLayer, PlantedFaultsAreRejected) {
-  const Backward forgotten_queries = [](const AttentionLayer& in, AttentionLayerKept kept, const float* dy,
+  const Backward forgotten_queries = [](const AttentionLayerInput& in, AttentionLayerSaved saved, const float* dy,
                                         const AttentionLayerGradients& to) {
     std::vector<float> zeros(in.rows() * in.D, 0.0F);
-    kept.q = zeros.data();
-    attention_layer_backward(in, kept, dy, to);
+    saved.q = zeros.data();
+    attention_layer_backward(in, saved, dy, to);
   };
-  const Backward overwritten = [](const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+  const Backward overwritten = [](const AttentionLayerInput& in, const AttentionLayerSaved& saved, const float* dy,
                                   const AttentionLayerGradients& to) {
     std::fill_n(to.dweight_in, 3 * in.D * in.D, 0.0F);
-    attention_layer_backward(in, kept, dy, to);
+    attention_layer_backward(in, saved, dy, to);
   };
-  const Backward no_bias = [](const AttentionLayer& in, const AttentionLayerKept& kept, const float* dy,
+  const Backward no_bias = [](const AttentionLayerInput& in, const AttentionLayerSaved& saved, const float* dy,
                               AttentionLayerGradients to) {
     to.dbias_in = nullptr;
-    attention_layer_backward(in, kept, dy, to);
+    attention_layer_backward(in, saved, dy, to);
   };
   for (const Backward& wrong : {forgotten_queries, overwritten, no_bias})
     EXPECT_GT(error(wrong, {2, 9, 1, 8, {}}, 0), kTolerance);

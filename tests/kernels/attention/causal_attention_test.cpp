@@ -20,7 +20,8 @@ using mneme::testing::relative_error;
 constexpr double kTolerance = 8e-6;
 
 using Forward = decltype(&causal_attention);
-using Backward = std::function<void(const AttentionInput&, const float*, const float*, const AttentionGradients&)>;
+using Backward = std::function<void(const CausalAttentionInput&, const CausalAttentionSaved&, const float*,
+                                    const CausalAttentionGradients&)>;
 
 struct Sizes {
   std::size_t B, L, H, d;
@@ -43,10 +44,10 @@ Result run(
   kv.fill_normal(3);
   dout.fill_normal(2);
   change(kv);
-  AttentionInput in{s.B, s.L, s.H, s.d, s.scale, {q.data(), D}, {kv.data(), 2 * D}, {kv.data() + D, 2 * D}};
+  CausalAttentionInput in{s.B, s.L, s.H, s.d, s.scale, {q.data(), D}, {kv.data(), 2 * D}, {kv.data() + D, 2 * D}};
   if (!s.positions.empty()) in.positions = s.positions.data(), in.R = rows;
-  forward(in, out.data(), lse.data());
-  backward(in, lse.data(), dout.data(), {dq.data(), D, dkv.data(), dkv.data() + D, 2 * D});
+  forward(in, out.data(), {lse.data()});
+  backward(in, {lse.data()}, dout.data(), {dq.data(), D, dkv.data(), dkv.data() + D, 2 * D});
   std::vector<float> gradients = dkv.values();
   const std::vector<float> of_queries = dq.values();
   gradients.insert(gradients.end(), of_queries.begin(), of_queries.end());
@@ -115,17 +116,17 @@ TEST(KernelsCausalAttention, ReferenceGradientIsTheDerivative) {
 
 KERNEL_TEST(KernelsCausalAttention, PlantedFaultsAreRejected) {
   const Sizes s{1, 40, 1, 8, 0.5F, {}};
-  const Backward unscaled = [](const AttentionInput& in, const float* lse, const float* dout,
-                               const AttentionGradients& to) {
-    AttentionInput other = in;
+  const Backward unscaled = [](const CausalAttentionInput& in, const CausalAttentionSaved& saved, const float* dout,
+                               const CausalAttentionGradients& to) {
+    CausalAttentionInput other = in;
     other.scale = 1;
-    causal_attention_backward(other, lse, dout, to);
+    causal_attention_backward(other, saved, dout, to);
   };
-  const Backward shifted_sums = [](const AttentionInput& in, const float* lse, const float* dout,
-                                   const AttentionGradients& to) {
-    std::vector<float> shifted(lse, lse + in.rows() * in.H);
+  const Backward shifted_sums = [](const CausalAttentionInput& in, const CausalAttentionSaved& saved, const float* dout,
+                                   const CausalAttentionGradients& to) {
+    std::vector<float> shifted(saved.lse, saved.lse + in.rows() * in.H);
     for (float& value : shifted) value += 1e-3F;
-    causal_attention_backward(in, shifted.data(), dout, to);
+    causal_attention_backward(in, {shifted.data()}, dout, to);
   };
   EXPECT_GT(worst_error(unscaled, s, 0), kTolerance);
   EXPECT_GT(worst_error(shifted_sums, s, 0), kTolerance);

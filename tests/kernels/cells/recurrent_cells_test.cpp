@@ -24,8 +24,8 @@ using Cell = std::function<Written(std::size_t H, std::size_t shift, bool refere
 Written rnn(bool relu, std::size_t H, std::size_t shift, bool reference) {
   GuardedArray a = drawn(kRows * H, shift, 1, 1.5), dh = drawn(kRows * H, shift, 2, 1.5);
   GuardedArray h(kRows * H, shift), da(kRows * H, shift);
-  (reference ? rnn_cell_reference : rnn_cell)({{kRows, H}, relu, a.data(), h.data()});
-  (reference ? rnn_cell_backward_reference : rnn_cell_backward)({{kRows, H}, relu, h.data(), dh.data(), da.data()});
+  (reference ? rnn_cell_reference : rnn_cell)({kRows, H}, relu, a.data(), h.data());
+  (reference ? rnn_cell_backward_reference : rnn_cell_backward)({kRows, H}, relu, h.data(), dh.data(), da.data());
   return written({&h, &da});
 }
 
@@ -33,9 +33,10 @@ Written lstm(std::size_t H, std::size_t shift, bool reference) {
   GuardedArray gates = drawn(kRows * 4 * H, shift, 1, 1.5), c_old = drawn(kRows * H, shift, 2, 1.5);
   GuardedArray dh = drawn(kRows * H, shift, 3, 1.5), dc = drawn(kRows * H, shift, 4, 1.5);
   GuardedArray c(kRows * H, shift), h(kRows * H, shift), da(kRows * 4 * H, shift);
-  (reference ? lstm_cell_reference : lstm_cell)({{kRows, H}, gates.data(), c_old.data(), c.data(), h.data()});
-  (reference ? lstm_cell_backward_reference
-             : lstm_cell_backward)({{kRows, H}, gates.data(), c_old.data(), c.data(), dh.data(), dc.data(), da.data()});
+  const LstmCellInput in{{kRows, H}, c_old.data()};
+  const LstmCellSaved saved{gates.data(), c.data()};
+  (reference ? lstm_cell_reference : lstm_cell)(in, h.data(), saved);
+  (reference ? lstm_cell_backward_reference : lstm_cell_backward)(in, saved, dh.data(), {dc.data(), da.data()});
   return written({&gates, &c, &h, &dc, &da});
 }
 
@@ -44,10 +45,11 @@ Written gru(std::size_t H, std::size_t shift, bool reference) {
                bias = drawn(H, shift, 3, 1.5);
   GuardedArray h_old = drawn(kRows * H, shift, 4, 1.5), dh = drawn(kRows * H, shift, 5, 1.5);
   GuardedArray gates(kRows * 4 * H, shift), h(kRows * H, shift), da(kRows * 3 * H, shift), db(kRows * 3 * H, shift);
-  (reference ? gru_cell_reference
-             : gru_cell)({{kRows, H}, a.data(), b.data(), bias.data(), h_old.data(), gates.data(), h.data()});
-  (reference ? gru_cell_backward_reference
-             : gru_cell_backward)({{kRows, H}, gates.data(), h_old.data(), dh.data(), da.data(), db.data()});
+  const GruCellInput in{{kRows, H}, h_old.data(), a.data(), b.data(), bias.data()};
+  (reference ? gru_cell_reference : gru_cell)(in, h.data(), {gates.data()});
+  // The gradient of h_old replaces that of h, as a layer does it.
+  (reference ? gru_cell_backward_reference : gru_cell_backward)(in, {gates.data()}, dh.data(),
+                                                                {dh.data(), da.data(), db.data()});
   return written({&gates, &h, &dh, &da, &db});
 }
 
@@ -86,19 +88,19 @@ KERNEL_TEST(KernelsRecurrentCells, NotANumberIsKept) {
     for (const auto kernel : {rnn_cell, rnn_cell_reference}) {
       std::vector<float> a(20, -1.0F), h(20, 7.0F);
       a[3] = a[19] = mneme::testing::kPoison;
-      kernel({{1, 20}, relu, a.data(), h.data()});
+      kernel({1, 20}, relu, a.data(), h.data());
       EXPECT_TRUE(std::isnan(h[3]) && std::isnan(h[19]));
       EXPECT_FLOAT_EQ(h[4], relu ? 0.0F : std::tanh(-1.0F));
     }
   std::vector<float> gates = {1.0F, 1.0F, 1.0F, mneme::testing::kPoison}, c_old = {5.0F}, c(1), h(1);
-  lstm_cell({{1, 1}, gates.data(), c_old.data(), c.data(), h.data()});
+  lstm_cell({{1, 1}, c_old.data()}, h.data(), {gates.data(), c.data()});
   EXPECT_TRUE(std::isnan(h[0]));
 }
 
 KERNEL_TEST(KernelsRecurrentCells, ExtremeGatesSaturate) {
   for (const float extreme : {50.0F, 200.0F, 1e30F, INFINITY}) {
     std::vector<float> gates = {extreme, -extreme, extreme, extreme}, c_old = {5.0F}, c(1), h(1);
-    lstm_cell({{1, 1}, gates.data(), c_old.data(), c.data(), h.data()});
+    lstm_cell({{1, 1}, c_old.data()}, h.data(), {gates.data(), c.data()});
     EXPECT_FLOAT_EQ(c[0], 1.0F) << extreme;
     EXPECT_FLOAT_EQ(h[0], std::tanh(1.0F)) << extreme;
   }
@@ -110,12 +112,12 @@ TEST(KernelsRecurrentCells, ReferenceGradientsAreDerivatives) {
   const std::vector<float> start = {0.3F, -0.8F, 0.5F, 0.9F, -0.4F, 0.2F, 0.7F, -0.6F};
   const auto lstm_loss = [&](std::vector<float> v) {  // i f g o c_old
     float c, h;
-    lstm_cell_reference({{1, 1}, v.data(), v.data() + 4, &c, &h});
+    lstm_cell_reference({{1, 1}, v.data() + 4}, &h, {v.data(), &c});
     return 1.3 * h + 0.7 * c;
   };
   const auto gru_loss = [&](std::vector<float> v) {  // a (3), b (3), bias, h_old
     float gates[4], h;
-    gru_cell_reference({{1, 1}, v.data(), v.data() + 3, v.data() + 6, v.data() + 7, gates, &h});
+    gru_cell_reference({{1, 1}, v.data() + 7, v.data(), v.data() + 3, v.data() + 6}, &h, {gates});
     return 1.3 * h;
   };
   const auto slope = [&](const auto& loss, std::size_t i) {
@@ -127,16 +129,16 @@ TEST(KernelsRecurrentCells, ReferenceGradientsAreDerivatives) {
   {
     std::vector<float> v = start;
     float c, h, dh = 1.3F, dc = 0.7F, da[4];
-    lstm_cell_reference({{1, 1}, v.data(), v.data() + 4, &c, &h});
-    lstm_cell_backward_reference({{1, 1}, v.data(), v.data() + 4, &c, &dh, &dc, da});
+    lstm_cell_reference({{1, 1}, v.data() + 4}, &h, {v.data(), &c});
+    lstm_cell_backward_reference({{1, 1}, v.data() + 4}, {v.data(), &c}, &dh, {&dc, da});
     for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(da[i], slope(lstm_loss, i), 1e-4);
     EXPECT_NEAR(dc, slope(lstm_loss, 4), 1e-4);
   }
   {
     std::vector<float> v = start;
     float gates[4], h, dh = 1.3F, da[3], db[3];
-    gru_cell_reference({{1, 1}, v.data(), v.data() + 3, v.data() + 6, v.data() + 7, gates, &h});
-    gru_cell_backward_reference({{1, 1}, gates, v.data() + 7, &dh, da, db});
+    gru_cell_reference({{1, 1}, v.data() + 7, v.data(), v.data() + 3, v.data() + 6}, &h, {gates});
+    gru_cell_backward_reference({{1, 1}, v.data() + 7, nullptr, nullptr, nullptr}, {gates}, &dh, {&dh, da, db});
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(da[i], slope(gru_loss, i), 1e-4);
       EXPECT_NEAR(db[i], slope(gru_loss, i + 3), 1e-4);

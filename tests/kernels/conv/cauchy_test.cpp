@@ -16,8 +16,8 @@ namespace {
 // Worst seen on any target: 2.7e-15. Both sides work in double.
 constexpr double kTolerance = 1e-14;
 
-using Forward = std::function<void(const CauchyArguments&)>;
-using Backward = std::function<void(const CauchyBackwardArguments&)>;
+using Forward = std::function<void(const CauchyInput&, const ComplexArray<double>&)>;
+using Backward = std::function<void(const CauchyInput&, const ComplexArray<const double>&, const CauchyGradients&)>;
 
 // Complex numbers with poison behind them.
 struct Numbers {
@@ -37,26 +37,23 @@ struct Numbers {
 };
 
 struct Problem {
-  explicit Problem(const CauchySizes& s)
-      : sizes(s),
-        u(s.vectors * s.channels * s.modes, 1),
-        a(s.channels * s.modes, 2),
-        ds(s.vectors * s.channels * s.frequencies(), 3) {
+  explicit Problem(const CauchyShape& s)
+      : sizes(s), u(s.V * s.H * s.N, 1), a(s.H * s.N, 2), ds(s.V * s.H * s.frequencies(), 3) {
     // Stable poles, as a model has them: the real part is negative.
     for (std::size_t i = 0; i < a.size; ++i) a.re[i] = -0.1 - std::abs(a.re[i]);
   }
   Numbers forward(const Forward& kernel) const {
     Numbers s(ds.size);
-    kernel({sizes, u.in(), a.in(), s.out()});
+    kernel({sizes, u.in(), a.in()}, s.out());
     return s;
   }
   std::pair<Numbers, Numbers> backward(const Backward& kernel) const {
     Numbers du(u.size), da(a.size);
-    kernel({sizes, u.in(), a.in(), ds.in(), du.out(), da.out()});
+    kernel({sizes, u.in(), a.in()}, ds.in(), {du.out(), da.out()});
     return {du, da};
   }
 
-  CauchySizes sizes;
+  CauchyShape sizes;
   Numbers u, a, ds;
 };
 
@@ -72,7 +69,7 @@ double distance(const Numbers& ours, const Numbers& reference) {
   return mneme::testing::noted(worst / scale);
 }
 
-bool agrees(const Forward& forward, const Backward& backward, const CauchySizes& sizes) {
+bool agrees(const Forward& forward, const Backward& backward, const CauchyShape& sizes) {
   const Problem problem(sizes);
   const auto [du, da] = problem.backward(backward);
   const auto [right_du, right_da] = problem.backward(cauchy_backward_reference);
@@ -113,20 +110,20 @@ TEST(KernelsCauchy, ReferenceGradientsAreDerivatives) {
 }
 
 KERNEL_TEST(KernelsCauchy, PlantedFaultsAreRejected) {
-  const CauchySizes sizes{4, 2, 5, 21};
-  const Forward other_poles = [](const CauchyArguments& a) {
-    Numbers poles(a.sizes.channels * a.sizes.modes, 2);
-    auto other = a;
-    other.a = poles.in();
-    cauchy(other);
+  const CauchyShape sizes{4, 2, 5, 21};
+  const Forward other_poles = [](CauchyInput in, const ComplexArray<double>& out) {
+    const Numbers poles(in.shape.H * in.shape.N, 2);
+    in.a = poles.in();
+    cauchy(in, out);
   };
-  const Forward zeros = [](const CauchyArguments& a) {
-    cauchy(a);
-    a.s.im[3] = 0;
+  const Forward zeros = [](const CauchyInput& in, const ComplexArray<double>& out) {
+    cauchy(in, out);
+    out.im[3] = 0;
   };
-  const Backward not_conjugate = [](const CauchyBackwardArguments& a) {
-    cauchy_backward(a);
-    a.du.im[0] = -a.du.im[0];
+  const Backward not_conjugate = [](const CauchyInput& in, const ComplexArray<const double>& dout,
+                                    const CauchyGradients& to) {
+    cauchy_backward(in, dout, to);
+    to.du.im[0] = -to.du.im[0];
   };
   for (const Forward& wrong : {other_poles, zeros}) EXPECT_FALSE(agrees(wrong, cauchy_backward, sizes));
   EXPECT_FALSE(agrees(cauchy, not_conjugate, sizes));

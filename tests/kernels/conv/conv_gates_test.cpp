@@ -33,15 +33,15 @@ struct Case {
     skip.fill_normal(2);
     dz.fill_normal(3);
   }
-  ConvGates gates() { return {B, L, C, u.data(), skip.data()}; }
+  ConvGatesInput gates() { return {B, L, C, u.data(), skip.data()}; }
   void forward() {
     open_gate(gates(), v.data());
     std::copy_n(v.data(), v.size(), g.data());
-    close_gate(gates(), v.data(), g.data(), z.data());
+    close_gate(gates(), z.data(), {v.data(), g.data()});
   }
   Written run() {
     forward();
-    close_gate_backward(gates(), {v.data(), g.data(), dz.data(), dy.data(), du.data(), dskip.data()});
+    close_gate_backward(gates(), {v.data(), g.data()}, dz.data(), {dy.data(), du.data(), dskip.data()});
     open_gate_backward(gates(), dy.data(), dy.data(), du.data());
     return written({&z, &du, &dskip}, {&v, &g, &dy});
   }

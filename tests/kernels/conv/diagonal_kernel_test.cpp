@@ -17,14 +17,14 @@ using mneme::testing::relative_error;
 // Worst seen: 0. Both sides work in double and round to the same float32; a last bit may differ elsewhere.
 constexpr double kTolerance = 2e-7;
 
-using Forward = std::function<void(const DiagonalKernelArguments&)>;
-using Backward = std::function<void(const DiagonalKernelBackwardArguments&)>;
+using Forward = std::function<void(const DiagonalKernelInput&, float*)>;
+using Backward = std::function<void(const DiagonalKernelInput&, const float*, const DiagonalKernelGradients&)>;
 
 // Poles inside the unit circle, as a stable model has them.
 struct Model {
-  explicit Model(const DiagonalKernelSizes& sizes) : w_re(sizes.modes * sizes.channels) {
+  explicit Model(const DiagonalKernelShape& sizes) : w_re(sizes.N * sizes.H) {
     w_im = pole_re = pole_im = w_re;
-    Random random(stream_key(5, "test"), sizes.modes);
+    Random random(stream_key(5, "test"), sizes.N);
     for (std::size_t i = 0; i < w_re.size(); ++i) {
       w_re[i] = random.normal();
       w_im[i] = random.normal();
@@ -39,31 +39,27 @@ struct Model {
   std::vector<double> w_re, w_im, pole_re, pole_im;
 };
 
-std::vector<float> forward(const Forward& kernel, const DiagonalKernelSizes& sizes, const Model& model, bool& margins) {
-  GuardedArray out(sizes.length * sizes.channels, 1);
-  kernel({sizes, model.w(), model.pole(), out.data()});
+std::vector<float> forward(const Forward& kernel, const DiagonalKernelShape& sizes, const Model& model, bool& margins) {
+  GuardedArray out(sizes.L * sizes.H, 1);
+  kernel({sizes, model.w(), model.pole()}, out.data());
   margins = margins && out.margins_intact();
   return out.values();
 }
 
 // The four gradients one after the other, each with a poisoned guard behind it.
-std::vector<std::vector<float>> backward(const Backward& kernel, const DiagonalKernelSizes& sizes, const Model& model) {
-  const std::size_t size = sizes.modes * sizes.channels;
-  GuardedArray dk(sizes.length * sizes.channels, 3);
+std::vector<std::vector<float>> backward(const Backward& kernel, const DiagonalKernelShape& sizes, const Model& model) {
+  const std::size_t size = sizes.N * sizes.H;
+  GuardedArray dk(sizes.L * sizes.H, 3);
   dk.fill_normal(9);
   std::vector<std::vector<double>> parts(4, std::vector<double>(size + 16, std::nan("")));
-  kernel({sizes,
-          model.w(),
-          model.pole(),
-          dk.data(),
-          {parts[0].data(), parts[1].data()},
-          {parts[2].data(), parts[3].data()}});
+  kernel({sizes, model.w(), model.pole()}, dk.data(),
+         {{parts[0].data(), parts[1].data()}, {parts[2].data(), parts[3].data()}});
   std::vector<std::vector<float>> result;
   for (const auto& part : parts) result.emplace_back(part.begin(), part.end());
   return result;
 }
 
-bool agrees(const Forward& f, const Backward& b, const DiagonalKernelSizes& sizes) {
+bool agrees(const Forward& f, const Backward& b, const DiagonalKernelShape& sizes) {
   const Model model(sizes);
   bool margins = true;
   if (relative_error(forward(f, sizes, model, margins), forward(diagonal_kernel_reference, sizes, model, margins)) >
@@ -88,9 +84,9 @@ KERNEL_TEST(KernelsDiagonalKernel, LongKernelsStayExact) {
 }
 
 TEST(KernelsDiagonalKernel, ReferenceGradientsAreDerivatives) {
-  const DiagonalKernelSizes sizes{6, 2, 2};
+  const DiagonalKernelShape sizes{6, 2, 2};
   const auto loss = [&](const Model& model) {
-    GuardedArray dk(sizes.length * sizes.channels, 3);
+    GuardedArray dk(sizes.L * sizes.H, 3);
     dk.fill_normal(9);
     bool margins = true;
     const auto kernel = forward(diagonal_kernel_reference, sizes, model, margins);
@@ -102,7 +98,7 @@ TEST(KernelsDiagonalKernel, ReferenceGradientsAreDerivatives) {
   const auto gradients = backward(diagonal_kernel_backward_reference, sizes, base);
   std::vector<double> Model::*const parts[] = {&Model::w_re, &Model::w_im, &Model::pole_re, &Model::pole_im};
   for (std::size_t part = 0; part < 4; ++part)
-    for (std::size_t i = 0; i < sizes.modes * sizes.channels; ++i) {
+    for (std::size_t i = 0; i < sizes.N * sizes.H; ++i) {
       Model up = base, down = base;
       (up.*parts[part])[i] += 1e-3;
       (down.*parts[part])[i] -= 1e-3;
@@ -111,20 +107,19 @@ TEST(KernelsDiagonalKernel, ReferenceGradientsAreDerivatives) {
 }
 
 KERNEL_TEST(KernelsDiagonalKernel, PlantedFaultsAreRejected) {
-  const DiagonalKernelSizes sizes{20, 5, 9};
-  const Forward lost_mode = [](const DiagonalKernelArguments& a) {
-    auto fewer = a;
-    fewer.sizes.modes -= 1;
-    diagonal_kernel(fewer);
+  const DiagonalKernelShape sizes{20, 5, 9};
+  const Forward lost_mode = [](DiagonalKernelInput in, float* out) {
+    in.shape.N -= 1;
+    diagonal_kernel(in, out);
   };
-  const Backward lost_step = [](const DiagonalKernelBackwardArguments& a) {
-    auto fewer = a;
-    fewer.sizes.length -= 1;
-    diagonal_kernel_backward(fewer);
+  const Backward lost_step = [](DiagonalKernelInput in, const float* dout, const DiagonalKernelGradients& to) {
+    in.shape.L -= 1;
+    diagonal_kernel_backward(in, dout, to);
   };
-  const Backward not_conjugate = [](const DiagonalKernelBackwardArguments& a) {
-    diagonal_kernel_backward(a);
-    a.dpole.im[0] = -a.dpole.im[0];
+  const Backward not_conjugate = [](const DiagonalKernelInput& in, const float* dout,
+                                    const DiagonalKernelGradients& to) {
+    diagonal_kernel_backward(in, dout, to);
+    to.dpole.im[0] = -to.dpole.im[0];
   };
   EXPECT_FALSE(agrees(lost_mode, diagonal_kernel_backward, sizes));
   for (const Backward& wrong : {lost_step, not_conjugate}) EXPECT_FALSE(agrees(diagonal_kernel, wrong, sizes));

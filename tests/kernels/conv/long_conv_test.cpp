@@ -19,11 +19,11 @@ using mneme::testing::Written;
 // Worst seen: 9.5e-7. The reference sums in double.
 constexpr double kTolerance = 3e-6;
 
-using Forward = std::function<void(const LongConvArguments&)>;
-using Backward = std::function<void(const LongConvBackwardArguments&)>;
+using Forward = std::function<void(const LongConvInput&, float*)>;
+using Backward = std::function<void(const LongConvInput&, const float*, const LongConvGradients&)>;
 
 Written run(
-    const Forward& forward, const Backward& backward, const LongConvSizes& sizes, std::size_t shift,
+    const Forward& forward, const Backward& backward, const LongConvShape& sizes, std::size_t shift,
     const std::function<void(GuardedArray& x, GuardedArray& kernel)>& prepare = [](auto&, auto&) {}) {
   const auto [B, L, K, C] = sizes;
   GuardedArray x(B * L * C, shift), kernel(K * C, shift), dy(B * L * C, shift);
@@ -32,12 +32,13 @@ Written run(
   kernel.fill_normal(2);
   dy.fill_normal(3);
   prepare(x, kernel);
-  forward({sizes, x.data(), kernel.data(), y.data()});
-  backward({sizes, x.data(), kernel.data(), dy.data(), dx.data(), dk.data()});
+  const LongConvInput in{sizes, x.data(), kernel.data()};
+  forward(in, y.data());
+  backward(in, dy.data(), {dx.data(), dk.data()});
   return written({&y, &dx, &dk});
 }
 
-bool agrees(const Forward& forward, const Backward& backward, const LongConvSizes& sizes, std::size_t shift) {
+bool agrees(const Forward& forward, const Backward& backward, const LongConvShape& sizes, std::size_t shift) {
   return worst_error(run(forward, backward, sizes, shift),
                      run(long_conv_reference, long_conv_backward_reference, sizes, shift)) <= kTolerance;
 }
@@ -74,18 +75,18 @@ KERNEL_TEST(KernelsLongConv, ChoosesTransformsForLongSequencesOnly) {
 }
 
 KERNEL_TEST(KernelsLongConv, LaterTokensDoNotChangeTheBitsOfEarlierOutputs) {
-  const LongConvSizes sizes{1, 40, 40, 3};
+  const LongConvShape sizes{1, 40, 40, 3};
   const Written before = run(long_conv, long_conv_backward, sizes, 0);
-  for (std::size_t t = 0; t < sizes.length; ++t) {
-    const auto change = [&](GuardedArray& x, GuardedArray&) { x[t * sizes.channels] += 1.0F; };
+  for (std::size_t t = 0; t < sizes.L; ++t) {
+    const auto change = [&](GuardedArray& x, GuardedArray&) { x[t * sizes.C] += 1.0F; };
     const Written after = run(long_conv, long_conv_backward, sizes, 0, change);
-    for (std::size_t i = 0; i < t * sizes.channels; ++i) ASSERT_EQ(before.arrays[0][i], after.arrays[0][i]) << t;
-    EXPECT_NE(before.arrays[0][t * sizes.channels], after.arrays[0][t * sizes.channels]);
+    for (std::size_t i = 0; i < t * sizes.C; ++i) ASSERT_EQ(before.arrays[0][i], after.arrays[0][i]) << t;
+    EXPECT_NE(before.arrays[0][t * sizes.C], after.arrays[0][t * sizes.C]);
   }
 }
 
 TEST(KernelsLongConv, ReferenceGradientsAreDerivatives) {
-  const LongConvSizes sizes{2, 6, 4, 2};
+  const LongConvShape sizes{2, 6, 4, 2};
   const auto [B, L, K, C] = sizes;
   GuardedArray dy(B * L * C, 0);
   dy.fill_normal(3);
@@ -104,31 +105,29 @@ TEST(KernelsLongConv, ReferenceGradientsAreDerivatives) {
 }
 
 KERNEL_TEST(KernelsLongConv, PlantedFaultsAreRejected) {
-  const LongConvSizes sizes{2, 33, 33, 17};
-  const Forward zeros = [](const LongConvArguments& a) {
-    std::fill(a.y, a.y + a.sizes.batch * a.sizes.length * a.sizes.channels, 0.0F);
+  const LongConvShape sizes{2, 33, 33, 17};
+  const auto clear = [](const LongConvInput& in, float* y) {
+    std::fill_n(y, in.shape.B * in.shape.L * in.shape.C, 0.0F);
   };
-  const Forward lost_tap = [](const LongConvArguments& a) {
-    auto fewer = a;
-    fewer.sizes.taps = a.sizes.taps - 1;
-    long_conv(fewer);
+  const Forward zeros = clear;
+  const Forward lost_tap = [](LongConvInput in, float* y) {
+    in.shape.K -= 1;
+    long_conv(in, y);
   };
-  const Backward last_sequence_only = [](const LongConvBackwardArguments& a) {
-    long_conv_backward(a);
-    auto one = a;
-    one.sizes.batch = 1;
-    long_conv_backward(one);
+  const Backward last_sequence_only = [](LongConvInput in, const float* dout, const LongConvGradients& to) {
+    long_conv_backward(in, dout, to);
+    in.shape.B = 1;
+    long_conv_backward(in, dout, to);
   };
-  const Backward gradients_swapped = [](const LongConvBackwardArguments& a) {
-    long_conv_backward(a);
-    std::swap(a.dk[0], a.dk[a.sizes.channels]);
+  const Backward gradients_swapped = [](const LongConvInput& in, const float* dout, const LongConvGradients& to) {
+    long_conv_backward(in, dout, to);
+    std::swap(to.dkernel[0], to.dkernel[in.shape.C]);
   };
   for (const Forward& wrong : {zeros, lost_tap}) EXPECT_FALSE(agrees(wrong, long_conv_backward, sizes, 0));
-  const Forward short_circle = [](const LongConvArguments& a) {
-    auto wrapped = a;
-    wrapped.sizes.length = a.sizes.length - 1;
-    std::fill(a.y, a.y + a.sizes.batch * a.sizes.length * a.sizes.channels, 0.0F);
-    transformed_conv(wrapped);
+  const Forward short_circle = [&](LongConvInput in, float* y) {
+    clear(in, y);
+    in.shape.L -= 1;
+    transformed_conv(in, y);
   };
   EXPECT_FALSE(agrees(short_circle, transformed_conv_backward, sizes, 0));
   for (const Backward& wrong : {last_sequence_only, gradients_swapped})

@@ -18,8 +18,8 @@ using mneme::testing::relative_error;
 // Worst seen: 8.4e-7.
 constexpr double kTolerance = 2e-6;
 
-using Forward = std::function<void(const TokenBlend&, const PerBlend<float*>&)>;
-using Backward = std::function<void(const TokenBlend&, const TokenBlendGradients&)>;
+using Forward = std::function<void(const TokenBlendInput&, const PerBlend<float*>&)>;
+using Backward = std::function<void(const TokenBlendInput&, const PerBlend<const float*>&, const TokenBlendGradients&)>;
 
 // All arrays of one call.
 struct Arrays {
@@ -40,17 +40,19 @@ struct Arrays {
     for (std::size_t m = 0; m < in.M; ++m) result[m] = y[m]->data();
     return result;
   }
+  PerBlend<const float*> output_gradients() {
+    PerBlend<const float*> result{};
+    for (std::size_t m = 0; m < in.M; ++m) result[m] = dy[m]->data();
+    return result;
+  }
   TokenBlendGradients gradients() {
-    TokenBlendGradients result{{}, dx.data(), {}};
-    for (std::size_t m = 0; m < in.M; ++m) {
-      result.dy[m] = dy[m]->data();
-      result.dshare[m] = dshare[m]->data();
-    }
+    TokenBlendGradients result{dx.data(), {}};
+    for (std::size_t m = 0; m < in.M; ++m) result.dshare[m] = dshare[m]->data();
     return result;
   }
 
   GuardedArray x, dx;
-  TokenBlend in;
+  TokenBlendInput in;
   std::vector<std::unique_ptr<GuardedArray>> y, dy, share, dshare;
 };
 
@@ -58,9 +60,9 @@ double worst(const Forward& forward, const Backward& backward, std::size_t L, st
              std::size_t shift) {
   Arrays ours(2, L, C, M, shift), reference(2, L, C, M, shift);
   forward(ours.in, ours.outputs());
-  backward(ours.in, ours.gradients());
+  backward(ours.in, ours.output_gradients(), ours.gradients());
   token_blend_reference(reference.in, reference.outputs());
-  token_blend_backward_reference(reference.in, reference.gradients());
+  token_blend_backward_reference(reference.in, reference.output_gradients(), reference.gradients());
   double error = relative_error(ours.dx.values(), reference.dx.values());
   bool intact = ours.dx.margins_intact();
   for (std::size_t m = 0; m < M; ++m) {
@@ -91,7 +93,7 @@ TEST(KernelsTokenBlend, ReferenceBackwardIsTheAdjoint) {
   // Linear in x: <dy, y> = <dx, x>. With x fixed, moving the share by 1 moves <dy, y> by dshare.
   Arrays a(2, 5, 3, 1, 0);
   token_blend_reference(a.in, a.outputs());
-  token_blend_backward_reference(a.in, a.gradients());
+  token_blend_backward_reference(a.in, a.output_gradients(), a.gradients());
   const auto inner = [](const std::vector<float>& left, const std::vector<float>& right) {
     double sum = 0;
     for (std::size_t i = 0; i < left.size(); ++i) sum += static_cast<double>(left[i]) * right[i];
@@ -105,20 +107,22 @@ TEST(KernelsTokenBlend, ReferenceBackwardIsTheAdjoint) {
 }
 
 KERNEL_TEST(KernelsTokenBlend, PlantedFaultsAreRejected) {
-  const Forward sequences_run_together = [](const TokenBlend& in, const PerBlend<float*>& y) {
-    TokenBlend one = in;
+  const Forward sequences_run_together = [](const TokenBlendInput& in, const PerBlend<float*>& y) {
+    TokenBlendInput one = in;
     one.L *= one.B;
     one.B = 1;
     token_blend(one, y);
   };
-  const Backward successor_forgotten = [](const TokenBlend& in, const TokenBlendGradients& to) {
-    TokenBlend single = in;
+  const Backward successor_forgotten = [](const TokenBlendInput& in, const PerBlend<const float*>& dout,
+                                          const TokenBlendGradients& to) {
+    TokenBlendInput single = in;
     single.B *= single.L;
     single.L = 1;
-    token_blend_backward(single, to);
+    token_blend_backward(single, dout, to);
   };
-  const Backward no_share = [](const TokenBlend& in, const TokenBlendGradients& to) {
-    token_blend_backward(in, to);
+  const Backward no_share = [](const TokenBlendInput& in, const PerBlend<const float*>& dout,
+                               const TokenBlendGradients& to) {
+    token_blend_backward(in, dout, to);
     std::fill_n(to.dshare[in.M - 1], in.C, 0.0F);
   };
   EXPECT_GT(worst(sequences_run_together, token_blend_backward, 5, 17, 3, 0), kTolerance);

@@ -22,8 +22,8 @@ constexpr double kTolerance = 3e-6;
 // Large, because the gradient of a single channel vanishes with it.
 constexpr float kEps = 0.1F;
 
-using Forward = std::function<void(const GatedNorm&, float*)>;
-using Backward = std::function<void(const GatedNorm&, const GatedNormGradients&)>;
+using Forward = std::function<void(const GatedNormInput&, float*)>;
+using Backward = std::function<void(const GatedNormInput&, const float*, const GatedNormGradients&)>;
 
 enum class Gate { none, behind, before };
 
@@ -41,17 +41,17 @@ Written run(const Forward& forward, const Backward& backward, const Setting& s, 
                weight = drawn(weights, shift, 3), dy = drawn(size, shift, 4);
   GuardedArray y(size, shift), dx(size, shift), dgate(size, shift), dweight(weights, shift);
   const bool gated = s.gate != Gate::none;
-  const GatedNorm in{s.T,
-                     s.P,
-                     s.C,
-                     kEps,
-                     x.data(),
-                     s.weight ? weight.data() : nullptr,
-                     s.shared,
-                     gated ? Rows{gate.data(), s.P * s.C + kGateMargin} : Rows{},
-                     s.gate == Gate::before};
+  const GatedNormInput in{s.T,
+                          s.P,
+                          s.C,
+                          kEps,
+                          x.data(),
+                          s.weight ? weight.data() : nullptr,
+                          s.shared,
+                          gated ? Rows{gate.data(), s.P * s.C + kGateMargin} : Rows{},
+                          s.gate == Gate::before};
   forward(in, y.data());
-  backward(in, {dy.data(), dx.data(), gated ? dgate.data() : nullptr, s.weight ? dweight.data() : nullptr});
+  backward(in, dy.data(), {dx.data(), gated ? dgate.data() : nullptr, s.weight ? dweight.data() : nullptr});
   return written({&y, &dx, &dgate, &dweight});
 }
 
@@ -93,17 +93,17 @@ TEST(KernelsGatedNorm, ReferenceGradientsAreDerivatives) {
     constexpr std::size_t T = 2, P = 2, C = 3, size = T * P * C;
     GuardedArray x = drawn(size, 0, 1), g = drawn(size, 0, 2), weight = drawn(P * C, 0, 3), dy = drawn(size, 0, 4);
     GuardedArray y(size, 0), dx(size, 0), dgate(size, 0), dweight(P * C, 0);
-    const GatedNorm in{T,
-                       P,
-                       C,
-                       kEps,
-                       x.data(),
-                       weight.data(),
-                       false,
-                       gate == Gate::none ? Rows{} : Rows{g.data(), P * C},
-                       gate == Gate::before};
-    gated_norm_backward_reference(in,
-                                  {dy.data(), dx.data(), gate == Gate::none ? nullptr : dgate.data(), dweight.data()});
+    const GatedNormInput in{T,
+                            P,
+                            C,
+                            kEps,
+                            x.data(),
+                            weight.data(),
+                            false,
+                            gate == Gate::none ? Rows{} : Rows{g.data(), P * C},
+                            gate == Gate::before};
+    gated_norm_backward_reference(in, dy.data(),
+                                  {dx.data(), gate == Gate::none ? nullptr : dgate.data(), dweight.data()});
     const auto loss = [&] {
       gated_norm_reference(in, y.data());
       return weighed(y, dy);
@@ -126,21 +126,21 @@ TEST(KernelsGatedNorm, ReferenceGradientsAreDerivatives) {
 
 KERNEL_TEST(KernelsGatedNorm, PlantedFaultsAreRejected) {
   const Setting s{3, 2, 17, Gate::behind};
-  const Forward skipped_tail = [](const GatedNorm& in, float* y) {
+  const Forward skipped_tail = [](const GatedNormInput& in, float* y) {
     gated_norm(in, y);
     y[in.T * in.P * in.C - 1] = 0.0F;
   };
-  const Forward no_gate = [](GatedNorm in, float* y) {
+  const Forward no_gate = [](GatedNormInput in, float* y) {
     in.gate = {};
     gated_norm(in, y);
   };
-  const Backward other_eps = [](const GatedNorm& in, const GatedNormGradients& to) {
-    GatedNorm constant = in;
+  const Backward other_eps = [](const GatedNormInput& in, const float* dout, const GatedNormGradients& to) {
+    GatedNormInput constant = in;
     constant.eps = 0.5F;
-    gated_norm_backward(constant, to);
+    gated_norm_backward(constant, dout, to);
   };
-  const Backward no_weight_gradient = [](const GatedNorm& in, const GatedNormGradients& to) {
-    gated_norm_backward(in, to);
+  const Backward no_weight_gradient = [](const GatedNormInput& in, const float* dout, const GatedNormGradients& to) {
+    gated_norm_backward(in, dout, to);
     std::fill_n(to.dweight, in.weight_size(), 0.0F);
   };
   EXPECT_GT(worst(skipped_tail, gated_norm_backward, s, 0), kTolerance);

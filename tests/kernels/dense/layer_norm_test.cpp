@@ -26,10 +26,10 @@ Written run(decltype(&layer_norm) forward, decltype(&layer_norm_backward) backwa
                through = array(T * D, 6);
   for (std::size_t i = 0; i < T * D; ++i) a[i] += static_cast<float>(offset);
   GuardedArray r(T * D, shift), y(T * D, shift), dr(T * D, shift), dweight = array(D, 7), dbias = array(D, 8);
-  const LayerNorm norm{T, D, kEps, weight.data(), bias.data()};
-  forward(norm, a.data(), sum ? b.data() : nullptr, r.data(), y.data());
-  backward(norm, sum ? r.data() : a.data(), dy.data(), sum ? through.data() : nullptr, dr.data(), dweight.data(),
-           dbias.data());
+  const LayerNormInput in{T, D, kEps, weight.data(), bias.data(), a.data(), sum ? b.data() : nullptr};
+  forward(in, y.data(), {r.data()});
+  backward(in, {sum ? r.data() : a.data()}, dy.data(),
+           {dr.data(), dweight.data(), dbias.data(), sum ? through.data() : nullptr});
   if (sum) return written({&y, &dr, &dweight, &dbias, &r});
   return written({&y, &dr, &dweight, &dbias}, {&r});
 }
@@ -55,11 +55,11 @@ KERNEL_TEST(KernelsLayerNorm, AChannelMeanFarFromZeroDoesNoHarm) {
 TEST(KernelsLayerNorm, ReferenceByHand) {
   const float a[] = {1, 3}, b[] = {2, 4}, weight[] = {2, 10}, bias[] = {0.5F, -1}, dy[] = {1, 0}, through[] = {7, 8};
   float r[2], y[2], dr[2], dweight[2] = {1, 1}, dbias[2] = {1, 1};
-  const LayerNorm norm{1, 2, 0, weight, bias};
-  layer_norm_reference(norm, a, b, r, y);  // r = 3, 7: mean 5, deviation 2
+  const LayerNormInput in{1, 2, 0, weight, bias, a, b};
+  layer_norm_reference(in, y, {r});  // r = 3, 7: mean 5, deviation 2
   EXPECT_EQ(std::vector<float>(r, r + 2), (std::vector<float>{3, 7}));
   EXPECT_EQ(std::vector<float>(y, y + 2), (std::vector<float>{-1.5F, 9}));
-  layer_norm_backward_reference(norm, r, dy, through, dr, dweight, dbias);
+  layer_norm_backward_reference(in, {r}, dy, {dr, dweight, dbias, through});
   EXPECT_EQ(std::vector<float>(dweight, dweight + 2), (std::vector<float>{0, 1}));
   EXPECT_EQ(std::vector<float>(dbias, dbias + 2), (std::vector<float>{2, 1}));
   // Two channels leave the norm no freedom: nothing passes through it.
@@ -73,8 +73,8 @@ KERNEL_TEST(KernelsLayerNorm, TheGradientOfANormSumsToZero) {
   r.fill_normal(1);
   dy.fill_normal(2);
   weight.fill_normal(3);
-  layer_norm_backward({1, D, kEps, weight.data(), bias.data()}, r.data(), dy.data(), nullptr, dr.data(), dweight.data(),
-                      dbias.data());
+  layer_norm_backward({1, D, kEps, weight.data(), bias.data(), nullptr, nullptr}, {r.data()}, dy.data(),
+                      {dr.data(), dweight.data(), dbias.data(), nullptr});
   double sum = 0, size = 0;
   for (const float value : dr.values()) {
     sum += value;

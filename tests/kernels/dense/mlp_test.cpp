@@ -30,9 +30,9 @@ Written run(decltype(&mlp) forward, decltype(&mlp_backward) backward, const Size
   // Gradients are added to.
   GuardedArray dweight1 = array(s.H * s.D, 7), dbias1 = array(s.H, 8), dweight2 = array(s.D * s.H, 9),
                dbias2 = array(s.D, 10);
-  const Mlp in{s.T, s.D, s.H, x.data(), weight1.data(), bias1.data(), weight2.data(), bias2.data()};
-  forward(in, h.data(), y.data());
-  backward(in, h.data(), dy.data(), {dx.data(), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});
+  const MlpInput in{s.T, s.D, s.H, x.data(), weight1.data(), bias1.data(), weight2.data(), bias2.data()};
+  forward(in, y.data(), {h.data()});
+  backward(in, {h.data()}, dy.data(), {dx.data(), dweight1.data(), dbias1.data(), dweight2.data(), dbias2.data()});
   return written({&h, &y, &dx, &dweight1, &dbias1, &dweight2, &dbias2});
 }
 
@@ -77,11 +77,11 @@ TEST(KernelsMlp, ReferenceByHand) {
   // gelu(1) = 0.8413447; its slope there is 0.8413447 + 0.2419707.
   const float x[] = {2}, weight1[] = {0.5F}, bias1[] = {0}, weight2[] = {10}, bias2[] = {1}, dy[] = {1};
   float h = 0, y = 0, dx = 0, dweight1 = 0, dbias1 = 0, dweight2 = 0, dbias2 = 0;
-  const Mlp in{1, 1, 1, x, weight1, bias1, weight2, bias2};
-  mlp_reference(in, &h, &y);
+  const MlpInput in{1, 1, 1, x, weight1, bias1, weight2, bias2};
+  mlp_reference(in, &y, {&h});
   EXPECT_EQ(h, 1);
   EXPECT_NEAR(y, 9.413447, 1e-5);
-  mlp_backward_reference(in, &h, dy, {&dx, &dweight1, &dbias1, &dweight2, &dbias2});
+  mlp_backward_reference(in, {&h}, dy, {&dx, &dweight1, &dbias1, &dweight2, &dbias2});
   EXPECT_NEAR(dweight2, 0.8413447, 1e-6);
   EXPECT_NEAR(dbias2, 1, 1e-6);
   EXPECT_NEAR(dbias1, 10.833154, 1e-5);
@@ -94,7 +94,7 @@ KERNEL_TEST(KernelsMlp, NothingBreaksFarFromZero) {
   const float x[] = {1}, bias1[] = {0}, weight2[] = {1}, bias2[] = {0};
   for (const float far : {-1e4F, -90.0F, -15.0F, 15.0F, 90.0F, 1e4F}) {
     float h = 0, y = 0;
-    mlp({1, 1, 1, x, &far, bias1, weight2, bias2}, &h, &y);
+    mlp({1, 1, 1, x, &far, bias1, weight2, bias2}, &y, {&h});
     EXPECT_EQ(h, far);
     EXPECT_NEAR(y, far > 0 ? far : 0, 1e-6 * std::abs(far)) << far;
   }

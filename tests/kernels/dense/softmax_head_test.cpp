@@ -27,7 +27,7 @@ struct Result {
   double sum_of_rows;  // of |h| over rows, at most
 };
 
-using Kernel = std::function<void(const SoftmaxHead&, float*, std::int32_t*, const SoftmaxHeadGradients*)>;
+using Kernel = std::function<void(const SoftmaxHeadInput&, float*, std::int32_t*, const SoftmaxHeadGradients*)>;
 
 Result run(
     const Kernel& kernel, const Sizes& s, std::size_t shift, bool gradient = true,
@@ -117,7 +117,8 @@ KERNEL_TEST(KernelsSoftmaxHead, FirstOfEqualMaximaIsPredicted) {
     for (const std::size_t v : {11, 12, 290}) weight[v] = 10;
   };
   for (const Kernel& kernel : {Kernel(softmax_head), Kernel(softmax_head_reference)}) {
-    const auto no_bias = [&](SoftmaxHead in, float* losses, std::int32_t* predictions, const SoftmaxHeadGradients* to) {
+    const auto no_bias = [&](SoftmaxHeadInput in, float* losses, std::int32_t* predictions,
+                             const SoftmaxHeadGradients* to) {
       in.bias = nullptr;
       kernel(in, losses, predictions, to);
     };
@@ -151,18 +152,18 @@ TEST(KernelsSoftmaxHead, ReferenceGradientIsTheDerivativeOfItsLoss) {
 }
 
 KERNEL_TEST(KernelsSoftmaxHead, PlantedFaultsAreRejected) {
-  const Kernel forgotten_scale = [](const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+  const Kernel forgotten_scale = [](const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                                     const SoftmaxHeadGradients* to) {
     SoftmaxHeadGradients other = *to;
     other.scale = 1;
     softmax_head(in, losses, predictions, &other);
   };
-  const Kernel skipped_class = [](SoftmaxHead in, float* losses, std::int32_t* predictions,
+  const Kernel skipped_class = [](SoftmaxHeadInput in, float* losses, std::int32_t* predictions,
                                   const SoftmaxHeadGradients* to) {
     --in.V;
     softmax_head(in, losses, predictions, to);
   };
-  const Kernel overwritten = [](const SoftmaxHead& in, float* losses, std::int32_t* predictions,
+  const Kernel overwritten = [](const SoftmaxHeadInput& in, float* losses, std::int32_t* predictions,
                                 const SoftmaxHeadGradients* to) {
     std::fill_n(to->dweight, in.V * in.D, 0.0F);
     softmax_head(in, losses, predictions, to);

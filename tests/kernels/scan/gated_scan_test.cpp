@@ -35,14 +35,12 @@ void PrintTo(const Shape& s, std::ostream* out) {
 }
 
 struct Kernels {
-  std::function<void(const GatedScanInput&, float*, float*)> forward = gated_scan;
-  std::function<void(const GatedScanInput&, const float*, const float*, const GatedScanGradients&)> backward =
+  std::function<void(const GatedScanInput&, float*, const GatedScanSaved&)> forward = gated_scan;
+  std::function<void(const GatedScanInput&, const GatedScanSaved&, const float*, const GatedScanGradients&)> backward =
       gated_scan_backward;
 };
 
-const Kernels kReference = {[](const GatedScanInput& in, float* o, float*) { gated_scan_reference(in, o); },
-                            [](const GatedScanInput& in, const float*, const float* d_o,
-                               const GatedScanGradients& out) { gated_scan_backward_reference(in, d_o, out); }};
+const Kernels kReference = {gated_scan_reference, gated_scan_backward_reference};
 
 std::vector<float> chosen_rows(const std::vector<float>& all, const std::vector<std::int64_t>& rows,
                                std::size_t width) {
@@ -63,9 +61,9 @@ class Problem {
         v_(tokens() * (s_.H * s_.V + s_.shift), s_.shift),
         g_(s_.decay == Decay::constant ? s_.H : tokens() * (decays() + s_.shift), s_.shift),
         w_(tokens() * (s_.H + s_.shift), s_.shift),
-        d_o_(tokens() * s_.H * s_.V, s_.shift) {
+        dout_(tokens() * s_.H * s_.V, s_.shift) {
     std::uint64_t seed = 1;
-    for (GuardedArray* array : {&q_, &k_, &v_, &g_, &w_, &d_o_}) array->fill_normal(++seed);
+    for (GuardedArray* array : {&q_, &k_, &v_, &g_, &w_, &dout_}) array->fill_normal(++seed);
     for (std::size_t i = 0; i < g_.size(); ++i) g_[i] = -0.3F * std::abs(g_[i]);
   }
 
@@ -87,13 +85,13 @@ class Problem {
             s_.weighted ? rows(w_, s_.H) : Rows{}};
   }
 
-  Results run(const Kernels& kernels) { return run(kernels, input(), d_o_.values()); }
+  Results run(const Kernels& kernels) { return run(kernels, input(), dout_.values()); }
   Results run_at(const std::vector<std::int64_t>& positions) {
     GatedScanInput in = input();
     const std::int64_t none = 0;
     in.positions = positions.empty() ? &none : positions.data();
     in.R = positions.size();
-    return run({}, in, chosen_rows(d_o_.values(), positions, s_.H * s_.V));
+    return run({}, in, chosen_rows(dout_.values(), positions, s_.H * s_.V));
   }
 
   // Outputs at other positions have no gradient.
@@ -101,15 +99,15 @@ class Problem {
     const std::size_t row = s_.H * s_.V;
     for (std::size_t t = 0; t < tokens(); ++t)
       if (std::find(positions.begin(), positions.end(), static_cast<std::int64_t>(t)) == positions.end())
-        for (std::size_t i = 0; i < row; ++i) d_o_[t * row + i] = 0.0F;
+        for (std::size_t i = 0; i < row; ++i) dout_[t * row + i] = 0.0F;
     return *this;
   }
 
   double loss(const Kernels& kernels) {
-    GuardedArray o(d_o_.size(), 0);
-    kernels.forward(input(), o.data(), nullptr);
+    GuardedArray o(dout_.size(), 0);
+    kernels.forward(input(), o.data(), {});
     double sum = 0;
-    for (std::size_t i = 0; i < o.size(); ++i) sum += static_cast<double>(o[i]) * d_o_[i];
+    for (std::size_t i = 0; i < o.size(); ++i) sum += static_cast<double>(o[i]) * dout_[i];
     return sum;
   }
 
@@ -121,15 +119,15 @@ class Problem {
   }
 
  private:
-  Results run(const Kernels& kernels, const GatedScanInput& in, const std::vector<float>& d_o) {
+  Results run(const Kernels& kernels, const GatedScanInput& in, const std::vector<float>& dout) {
     const std::size_t keys = tokens() * s_.G * s_.K;
-    GuardedArray o(d_o.size(), s_.shift), dq(keys, s_.shift), dk(keys, s_.shift), dv(d_o_.size(), s_.shift),
-        dg(tokens() * decays(), s_.shift), dw(tokens() * s_.H, s_.shift),
-        checkpoints(gated_scan_checkpoint_size(in), s_.shift), gradient(d_o.size(), s_.shift);
-    std::copy(d_o.begin(), d_o.end(), gradient.data());
-    kernels.forward(in, o.data(), checkpoints.data());
-    kernels.backward(in, checkpoints.data(), gradient.data(), {dq.data(), dk.data(), dv.data(), dg.data(), dw.data()});
-    for (GuardedArray* array : {&o, &dq, &dk, &dv, &dg, &dw, &checkpoints}) EXPECT_TRUE(array->margins_intact());
+    GuardedArray o(dout.size(), s_.shift), dq(keys, s_.shift), dk(keys, s_.shift), dv(dout_.size(), s_.shift),
+        dg(tokens() * decays(), s_.shift), dw(tokens() * s_.H, s_.shift), states(in.states_size(), s_.shift),
+        gradient(dout.size(), s_.shift);
+    std::copy(dout.begin(), dout.end(), gradient.data());
+    kernels.forward(in, o.data(), {states.data()});
+    kernels.backward(in, {states.data()}, gradient.data(), {dq.data(), dk.data(), dv.data(), dg.data(), dw.data()});
+    for (GuardedArray* array : {&o, &dq, &dk, &dv, &dg, &dw, &states}) EXPECT_TRUE(array->margins_intact());
     Results results = {
         {"o", o.values()}, {"dq", dq.values()}, {"dk", dk.values()}, {"dv", dv.values()}, {"dg", dg.values()}};
     if (s_.weighted) results["dw"] = dw.values();
@@ -137,7 +135,7 @@ class Problem {
   }
 
   Shape s_;
-  GuardedArray q_, k_, v_, g_, w_, d_o_;
+  GuardedArray q_, k_, v_, g_, w_, dout_;
 };
 
 // The name of the worst tensor and its error.
@@ -222,9 +220,9 @@ KERNEL_TEST(KernelsGatedScan, LaterTokensDoNotTouchEarlierBits) {
   for (const auto& shape : {Shape{1, 40, 1, 1, 5, 3, Decay::channel}, {1, 40, 1, 1, 32, 32, Decay::head}}) {
     Problem problem(shape);
     GuardedArray before(40 * shape.V, 0), after(40 * shape.V, 0);
-    gated_scan(problem.input(), before.data(), nullptr);
+    gated_scan(problem.input(), before.data(), {});
     (*problem.inputs().at("dk"))[36 * shape.K] += 1.0F;
-    gated_scan(problem.input(), after.data(), nullptr);
+    gated_scan(problem.input(), after.data(), {});
     for (std::size_t i = 0; i < 36 * shape.V; ++i) EXPECT_EQ(before[i], after[i]);
     EXPECT_NE(before[36 * shape.V], after[36 * shape.V]);
   }
@@ -235,30 +233,30 @@ class GatedScanFaults : public ::testing::TestWithParam<Shape> {};
 TEST_P(GatedScanFaults, AreRejected) {
   const Shape shape = GetParam();
   Kernels zeros;
-  zeros.forward = [](const GatedScanInput& in, float* o, float* checkpoints) {
-    gated_scan(in, o, checkpoints);
+  zeros.forward = [](const GatedScanInput& in, float* o, const GatedScanSaved& saved) {
+    gated_scan(in, o, saved);
     std::fill(o, o + in.B * in.L * in.H * in.V, 0.0F);
   };
   EXPECT_GT(worst(zeros, shape).second, kTolerance);
   Kernels skipped_tail;
-  skipped_tail.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                             const GatedScanGradients& out) {
-    gated_scan_backward(in, checkpoints, d_o, out);
-    for (std::size_t row = 0; row < in.B * in.L * in.G; ++row) out.dk[row * in.K + 16] = 0.0F;
+  skipped_tail.backward = [](const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                             const GatedScanGradients& gradients) {
+    gated_scan_backward(in, saved, dout, gradients);
+    for (std::size_t row = 0; row < in.B * in.L * in.G; ++row) gradients.dk[row * in.K + 16] = 0.0F;
   };
   EXPECT_GT(worst(skipped_tail, shape).second, kTolerance);
   Kernels forgotten_state;
-  forgotten_state.backward = [](const GatedScanInput& in, const float*, const float* d_o,
-                                const GatedScanGradients& out) {
-    const std::vector<float> none(gated_scan_checkpoint_size(in), 0.0F);
-    gated_scan_backward(in, none.data(), d_o, out);
+  forgotten_state.backward = [](const GatedScanInput& in, const GatedScanSaved&, const float* dout,
+                                const GatedScanGradients& gradients) {
+    std::vector<float> none(in.states_size(), 0.0F);
+    gated_scan_backward(in, {none.data()}, dout, gradients);
   };
   EXPECT_GT(worst(forgotten_state, shape).second, kTolerance);
   Kernels no_decay_gradient;
-  no_decay_gradient.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                                  const GatedScanGradients& out) {
-    gated_scan_backward(in, checkpoints, d_o, out);
-    std::fill(out.dg, out.dg + in.B * in.L * (in.decay == Decay::channel ? in.G * in.K : in.H), 0.0F);
+  no_decay_gradient.backward = [](const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                                  const GatedScanGradients& gradients) {
+    gated_scan_backward(in, saved, dout, gradients);
+    std::fill(gradients.dg, gradients.dg + in.B * in.L * (in.decay == Decay::channel ? in.G * in.K : in.H), 0.0F);
   };
   EXPECT_GT(worst(no_decay_gradient, shape).second, kTolerance);
 }
@@ -267,17 +265,17 @@ TEST_P(GatedScanFaults, OfWeightsAreRejected) {
   Shape shape = GetParam();
   shape.weighted = true;
   Kernels forgotten;
-  forgotten.forward = [](const GatedScanInput& in, float* o, float* checkpoints) {
+  forgotten.forward = [](const GatedScanInput& in, float* o, const GatedScanSaved& saved) {
     GatedScanInput unweighted = in;
     unweighted.w = {};
-    gated_scan(unweighted, o, checkpoints);
+    gated_scan(unweighted, o, saved);
   };
   EXPECT_GT(worst(forgotten, shape).second, kTolerance);
   Kernels no_gradient;
-  no_gradient.backward = [](const GatedScanInput& in, const float* checkpoints, const float* d_o,
-                            const GatedScanGradients& out) {
-    gated_scan_backward(in, checkpoints, d_o, out);
-    std::fill(out.dw, out.dw + in.B * in.L * in.H, 0.0F);
+  no_gradient.backward = [](const GatedScanInput& in, const GatedScanSaved& saved, const float* dout,
+                            const GatedScanGradients& gradients) {
+    gated_scan_backward(in, saved, dout, gradients);
+    std::fill(gradients.dw, gradients.dw + in.B * in.L * in.H, 0.0F);
   };
   EXPECT_GT(worst(no_gradient, shape).second, kTolerance);
 }

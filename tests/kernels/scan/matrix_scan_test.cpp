@@ -18,24 +18,29 @@ using mneme::testing::Written;
 // Worst seen on any target: 3.5e-7. The reference works in double, but its products are those of whole sequences.
 constexpr double kTolerance = 1e-6;
 
-using Forward = std::function<void(const MatrixScanArguments&)>;
-using Backward = std::function<void(const MatrixScanBackwardArguments&)>;
+using Forward = std::function<void(const MatrixScanInput&, float*)>;
+using Backward = std::function<void(const MatrixScanInput&, const float*, const float*, float*)>;
+
+struct Shape {
+  std::size_t B, L, N;
+};
 
 Written run(
-    const Forward& forward, const Backward& backward, const MatrixScanSizes& sizes, std::size_t shift,
+    const Forward& forward, const Backward& backward, const Shape& sizes, std::size_t shift,
     const std::function<void(GuardedArray&)>& prepare = [](GuardedArray&) {}) {
-  const std::size_t size = sizes.batch * sizes.length * sizes.order * sizes.order;
+  const std::size_t size = sizes.B * sizes.L * sizes.N * sizes.N;
   GuardedArray m(size, shift), dp(size, shift), p(size, shift), dm(size, shift);
   // Random matrices of this scale keep the size of a vector.
-  m.fill_normal(1, 1.0 / std::sqrt(static_cast<double>(sizes.order)));
+  m.fill_normal(1, 1.0 / std::sqrt(static_cast<double>(sizes.N)));
   dp.fill_normal(2);
   prepare(m);
-  forward({sizes, m.data(), p.data()});
-  backward({sizes, m.data(), p.data(), dp.data(), dm.data()});
+  const MatrixScanInput in{sizes.B, sizes.L, sizes.N, m.data()};
+  forward(in, p.data());
+  backward(in, p.data(), dp.data(), dm.data());
   return written({&p, &dm});
 }
 
-bool agrees(const Forward& forward, const Backward& backward, const MatrixScanSizes& sizes, std::size_t shift) {
+bool agrees(const Forward& forward, const Backward& backward, const Shape& sizes, std::size_t shift) {
   return worst_error(run(forward, backward, sizes, shift),
                      run(matrix_scan_reference, matrix_scan_backward_reference, sizes, shift)) <= kTolerance;
 }
@@ -49,7 +54,7 @@ KERNEL_TEST(KernelsMatrixScan, AgreesWithReferenceAtEverySizeAndAlignment) {
 }
 
 TEST(KernelsMatrixScan, ReferenceGradientsAreDerivatives) {
-  const MatrixScanSizes sizes{1, 3, 2};
+  const Shape sizes{1, 3, 2};
   GuardedArray dp(12, 0);
   dp.fill_normal(2);
   const auto loss = [&](std::size_t i, float by) {
@@ -66,19 +71,14 @@ TEST(KernelsMatrixScan, ReferenceGradientsAreDerivatives) {
 }
 
 KERNEL_TEST(KernelsMatrixScan, PlantedFaultsAreRejected) {
-  const MatrixScanSizes sizes{2, 4, 9};
-  const Forward factors_only = [](const MatrixScanArguments& a) {
-    std::copy_n(a.m, a.sizes.batch * a.sizes.length * a.sizes.order * a.sizes.order, a.p);
+  const Shape sizes{2, 4, 9};
+  const Forward factors_only = [](const MatrixScanInput& in, float* p) {
+    std::copy_n(in.m, in.B * in.L * in.N * in.N, p);
   };
-  const Forward restarted = [](const MatrixScanArguments& a) {
-    auto one = a;
-    one.sizes.length = a.sizes.length * a.sizes.batch;
-    one.sizes.batch = 1;
-    matrix_scan(one);
-  };
-  const Backward skipped_tail = [](const MatrixScanBackwardArguments& a) {
-    matrix_scan_backward(a);
-    a.dm[8] = 0;
+  const Forward restarted = [](const MatrixScanInput& in, float* p) { matrix_scan({1, in.B * in.L, in.N, in.m}, p); };
+  const Backward skipped_tail = [](const MatrixScanInput& in, const float* p, const float* dout, float* dm) {
+    matrix_scan_backward(in, p, dout, dm);
+    dm[8] = 0;
   };
   for (const Forward& wrong : {factors_only, restarted}) EXPECT_FALSE(agrees(wrong, matrix_scan_backward, sizes, 0));
   EXPECT_FALSE(agrees(matrix_scan, skipped_tail, sizes, 0));

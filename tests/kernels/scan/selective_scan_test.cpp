@@ -27,14 +27,12 @@ struct Shape {
 };
 
 struct Kernels {
-  std::function<void(const SelectiveScanInput&, float*, float*)> forward = selective_scan;
-  std::function<void(const SelectiveScanInput&, const float*, const float*, const SelectiveScanGradients&)> backward =
-      selective_scan_backward;
+  std::function<void(const SelectiveScanInput&, float*, const SelectiveScanSaved&)> forward = selective_scan;
+  std::function<void(const SelectiveScanInput&, const SelectiveScanSaved&, const float*, const SelectiveScanGradients&)>
+      backward = selective_scan_backward;
 };
 
-const Kernels kReference = {[](const SelectiveScanInput& in, float* y, float*) { selective_scan_reference(in, y); },
-                            [](const SelectiveScanInput& in, const float*, const float* dy,
-                               const SelectiveScanGradients& out) { selective_scan_backward_reference(in, dy, out); }};
+const Kernels kReference = {selective_scan_reference, selective_scan_backward_reference};
 
 class Problem {
  public:
@@ -73,12 +71,12 @@ class Problem {
     const SelectiveScanInput in = input();
     GuardedArray y(dy_.size(), s_.shift), du(dy_.size(), s_.shift), dpre(dy_.size(), s_.shift),
         dz(dy_.size(), s_.shift), dBm(tokens() * s_.N, s_.shift), dCm(tokens() * s_.N, s_.shift),
-        dA(A_.size(), s_.shift), dD(D_.size(), s_.shift), checkpoints(selective_scan_checkpoint_size(in), s_.shift);
-    kernels.forward(in, y.data(), checkpoints.data());
+        dA(A_.size(), s_.shift), dD(D_.size(), s_.shift), states(in.states_size(), s_.shift);
+    kernels.forward(in, y.data(), {states.data()});
     kernels.backward(
-        in, checkpoints.data(), dy_.data(),
+        in, {states.data()}, dy_.data(),
         {du.data(), dpre.data(), dA.data(), dBm.data(), dCm.data(), dD.data(), s_.gate ? dz.data() : nullptr});
-    for (GuardedArray* array : {&y, &du, &dpre, &dz, &dBm, &dCm, &dA, &dD, &checkpoints})
+    for (GuardedArray* array : {&y, &du, &dpre, &dz, &dBm, &dCm, &dA, &dD, &states})
       EXPECT_TRUE(array->margins_intact());
     return {{"y", y.values()},     {"du", du.values()},   {"dpre", dpre.values()}, {"dz", dz.values()},
             {"dBm", dBm.values()}, {"dCm", dCm.values()}, {"dA", dA.values()},     {"dD", dD.values()}};
@@ -86,7 +84,7 @@ class Problem {
 
   double loss(const Kernels& kernels) {
     GuardedArray y(dy_.size(), 0);
-    kernels.forward(input(), y.data(), nullptr);
+    kernels.forward(input(), y.data(), {});
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += static_cast<double>(y[i]) * dy_[i];
     return sum;
@@ -138,10 +136,10 @@ TEST(KernelsSelectiveScan, ReferenceGradientsAreDerivatives) {
 KERNEL_TEST(KernelsSelectiveScan, LaterTokensDoNotTouchEarlierBits) {
   Problem problem({1, 40, 5, 3, true});
   GuardedArray before(200, 0), after(200, 0);
-  selective_scan(problem.input(), before.data(), nullptr);
+  selective_scan(problem.input(), before.data(), {});
   const auto inputs = problem.inputs();
   (*inputs.at("du"))[30 * 5] += 1.0F;
-  selective_scan(problem.input(), after.data(), nullptr);
+  selective_scan(problem.input(), after.data(), {});
   for (std::size_t i = 0; i < 30 * 5; ++i) EXPECT_EQ(before[i], after[i]);
   EXPECT_NE(before[30 * 5], after[30 * 5]);
 }
@@ -150,29 +148,29 @@ KERNEL_TEST(KernelsSelectiveScan, ANaNInTheDecaysIsNotHidden) {
   Problem problem({1, 4, 3, 2, false});
   (*problem.inputs().at("dA"))[0] = kPoison;
   GuardedArray y(12, 0, 0.0F);
-  selective_scan(problem.input(), y.data(), nullptr);
+  selective_scan(problem.input(), y.data(), {});
   EXPECT_TRUE(std::isnan(y[3])) << "the state of channel 0 at the second token is decayed by NaN";
 }
 
 KERNEL_TEST(KernelsSelectiveScan, PlantedFaultsAreRejected) {
   const Shape shape{2, 20, 17, 4, true};
   Kernels zeros;
-  zeros.forward = [&](const SelectiveScanInput& in, float* y, float* checkpoints) {
-    selective_scan(in, y, checkpoints);
+  zeros.forward = [&](const SelectiveScanInput& in, float* y, const SelectiveScanSaved& saved) {
+    selective_scan(in, y, saved);
     std::fill(y, y + in.B * in.L * in.E, 0.0F);
   };
   EXPECT_GT(worst(zeros, shape).second, kTolerance);
   Kernels skipped_tail;
-  skipped_tail.forward = [](const SelectiveScanInput& in, float* y, float* checkpoints) {
-    selective_scan(in, y, checkpoints);
+  skipped_tail.forward = [](const SelectiveScanInput& in, float* y, const SelectiveScanSaved& saved) {
+    selective_scan(in, y, saved);
     for (std::size_t row = 0; row < in.B * in.L; ++row) y[row * in.E + 16] = kPoison;
   };
   EXPECT_GT(worst(skipped_tail, shape).second, kTolerance);
   Kernels forgotten_state;
-  forgotten_state.backward = [](const SelectiveScanInput& in, const float*, const float* dy,
-                                const SelectiveScanGradients& out) {
-    const std::vector<float> none(selective_scan_checkpoint_size(in), 0.0F);
-    selective_scan_backward(in, none.data(), dy, out);
+  forgotten_state.backward = [](const SelectiveScanInput& in, const SelectiveScanSaved&, const float* dout,
+                                const SelectiveScanGradients& gradients) {
+    std::vector<float> none(in.states_size(), 0.0F);
+    selective_scan_backward(in, {none.data()}, dout, gradients);
   };
   EXPECT_GT(worst(forgotten_state, shape).second, kTolerance);
 }

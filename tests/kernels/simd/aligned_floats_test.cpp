@@ -60,15 +60,15 @@ TEST(KernelsAlignedFloats, MemoryThatCannotBeHadIsAnError) {
 TEST(KernelsAlignedFloats, EveryFailureInsideAKernelIsAnError) {
   std::vector<float> a(4096, 0.5F), b(4096, 0.5F), c(4096), d(4096), e(4096), f(4096), g(4096), h(4096);
   std::vector<double> x(4096, -0.5), y(4096, 0.5), z(4096), w(4096);
-  const AttentionInput attention{2, 40, 1, 8, 1.0F, {a.data(), 8}, {b.data(), 8}, {b.data(), 8}};
-  const LayerNorm norm{3, 17, 1e-5F, a.data(), b.data()};
-  const LongConvSizes conv{1, 40, 40, 5};
-  const CauchySizes cauchy_sizes{1, 2, 3, 16};
+  const CausalAttentionInput attention{2, 40, 1, 8, 1.0F, {a.data(), 8}, {b.data(), 8}, {b.data(), 8}};
+  const LayerNormInput norm{3, 17, 1e-5F, a.data(), b.data(), nullptr, nullptr};
+  const LongConvInput conv{{1, 40, 40, 5}, a.data(), b.data()};
+  const CauchyInput poles{{1, 2, 3, 16}, {x.data(), y.data()}, {x.data(), y.data()}};
   const Rwkv5Input rwkv{{1, 5, 1, 7}, a.data(), a.data(), a.data(), b.data(), b.data()};
   const std::vector<std::function<void()>> kernels = {
-      [&] { causal_attention(attention, c.data(), d.data()); },
+      [&] { causal_attention(attention, c.data(), {d.data()}); },
       [&] {
-        causal_attention_backward(attention, d.data(), a.data(), {c.data(), 8, e.data(), f.data(), 8});
+        causal_attention_backward(attention, {d.data()}, a.data(), {c.data(), 8, e.data(), f.data(), 8});
       },
       [&] {
         linear({70, 16, 9}, a.data(), b.data(), nullptr, c.data());
@@ -76,12 +76,12 @@ TEST(KernelsAlignedFloats, EveryFailureInsideAKernelIsAnError) {
       [&] {
         linear_backward({70, 16, 9}, a.data(), b.data(), a.data(), {c.data(), d.data(), e.data()});
       },
-      [&] { layer_norm_backward(norm, a.data(), b.data(), nullptr, c.data(), d.data(), e.data()); },
       [&] {
-        long_conv({conv, a.data(), b.data(), c.data()});
+        layer_norm_backward(norm, {a.data()}, b.data(), {c.data(), d.data(), e.data(), nullptr});
       },
+      [&] { long_conv(conv, c.data()); },
       [&] {
-        cauchy({cauchy_sizes, {x.data(), y.data()}, {x.data(), y.data()}, {z.data(), w.data()}});
+        cauchy(poles, {z.data(), w.data()});
       },
       [&] { rwkv5(rwkv, c.data(), {}); },
   };
