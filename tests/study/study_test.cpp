@@ -112,7 +112,8 @@ TEST(Study, ExcludeTakesPointsOut) {
   EXPECT_EQ(cells(kAxes + "[[exclude]]\nmodel.attention.num_heads = \">= 1\"\n").size(), 4u);
 }
 
-// It took a field for unknown that no point reached, because an earlier condition of the rule had failed for all of them.
+// It took a field for unknown that no point reached, because an earlier condition of the rule had failed for all of
+// them.
 TEST(Study, ARuleThatFitsNoPointOfAScaleIsNoError) {
   const std::string rule = "[[exclude]]\nmodel.mixer = \"rnn\"\ntrain.batch = 512\ntrain.lr = \"> 0.15\"\n";
   EXPECT_EQ(cells("[train]\nbatch = 64\nlr = [0.1, 0.2]\n[model]\nmixer = [\"attention\", \"rnn\"]\n" + rule).size(),
