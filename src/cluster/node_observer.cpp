@@ -17,6 +17,17 @@ std::string now_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime
 
 }  // namespace
 
+TaskHistory earlier_history(const Submission& submission, int task) {
+  try {
+    const Path file = submission.task_file(task);
+    if (std::filesystem::exists(file))
+      return TaskHistory::from(parse_json(read_file(file), file.string()).value("history", Json::object()));
+  } catch (const std::exception&) {
+    // A file that says nothing counts as a first start.
+  }
+  return {};
+}
+
 NodeObserver::NodeObserver(const Submission& submission, int task, std::string node, TaskHistory history)
     : submission_(submission), task_(task), node_(std::move(node)), history_(history) {}
 
@@ -70,6 +81,11 @@ void NodeObserver::on_tick() {
 
 void NodeObserver::store(const std::string& state, const std::string& note) {
   stored_ = Clock::now();
+  if (superseded_) return;
+  if (earlier_history(submission_, task_).starts > history_.starts) {
+    superseded_ = true;
+    return say("Slurm has started this task again elsewhere: nothing more is leased here");
+  }
   Json workers = Json::array();
   for (const auto& [slot, working] : working_)
     workers.push_back({{"run", working.run},

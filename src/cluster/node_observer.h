@@ -11,6 +11,9 @@
 
 namespace mneme::cluster {
 
+// What task-K.json remembers of the task's starts so far.
+TaskHistory earlier_history(const Submission& submission, int task);
+
 class NodeObserver : public run::ExecutionObserver {
  public:
   NodeObserver(const Submission& submission, int task, std::string node, TaskHistory history);
@@ -26,7 +29,9 @@ class NodeObserver : public run::ExecutionObserver {
   // A run ended here, or was trained further than its last checkpoint.
   bool progressed() const { return progressed_; }
   TaskHistory& history() { return history_; }
-  // Writes task-K.json now; trouble with it is a line in the log.
+  // True once task-K.json was seen to be a later start's: Slurm took this process for dead and started the task again.
+  bool superseded() const { return superseded_; }
+  // Writes task-K.json now, unless it is a later start's; trouble with it is a line in the log.
   void store(const std::string& state, const std::string& note);
 
  private:
@@ -47,7 +52,7 @@ class NodeObserver : public run::ExecutionObserver {
   std::map<int, Working> working_;
   std::map<std::string, std::int64_t> ended_;  // by state
   Clock::time_point stored_;
-  bool progressed_ = false;
+  bool progressed_ = false, superseded_ = false;
 };
 
 }  // namespace mneme::cluster

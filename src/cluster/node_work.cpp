@@ -32,20 +32,13 @@ std::string variable(const char* name) {
 
 // Where this process runs.
 struct Place {
-  std::string job = variable("SLURM_JOB_ID");
+  std::string job = our_job();
   std::string node = variable("SLURMD_NODENAME");
   int task = std::max(1, std::atoi(variable("SLURM_ARRAY_TASK_ID").c_str()));
 };
 
-TaskHistory earlier(const Submission& submission, int task) {
-  TaskHistory history;
-  try {
-    const Path file = submission.task_file(task);
-    if (std::filesystem::exists(file))
-      history = TaskHistory::from(parse_json(read_file(file), file.string()).value("history", Json::object()));
-  } catch (const Error&) {
-    // A file that says nothing counts as a first start; Slurm's own count is below.
-  }
+TaskHistory this_start(const Submission& submission, int task) {
+  TaskHistory history = earlier_history(submission, task);
   // Slurm counts every start, also after a node that died without a word.
   history.starts = std::max<std::int64_t>(history.starts, std::atoll(variable("SLURM_RESTART_COUNT").c_str())) + 1;
   return history;
@@ -111,6 +104,7 @@ Worked work(std::span<const config::RunConfig> runs, const Submission& submissio
   options.worker = run::find_worker();
   options.stage = submission.settings.stage;
   options.failed_since = submission.submitted;
+  options.fits = [&observer](const config::RunConfig&) { return !observer.superseded(); };
   Worked worked;
   if (!wait_for_database(lab, options.outage, observer)) {
     worked.end.ran_out = true;
@@ -119,7 +113,9 @@ Worked work(std::span<const config::RunConfig> runs, const Submission& submissio
   if (const auto left = place.job.empty() ? std::nullopt : seconds_left(place.job)) {
     const double usable = *left - static_cast<double>(submission.settings.warning);
     auto fitting = std::make_shared<Fitting>(lab, TimeLeft(usable, whole_seconds(runs, lab)));
-    options.fits = [fitting](const config::RunConfig& run) { return (*fitting)(run); };
+    options.fits = [fitting, &observer](const config::RunConfig& run) {
+      return !observer.superseded() && (*fitting)(run);
+    };
     observer.on_note(fmt::format("{:.0f} s until workers leave", usable));
   }
   const run::ExecutionResult result = run::execute(runs, lab, nullptr, options, observer);
@@ -140,7 +136,7 @@ int work_on_node(const Submission& submission, const store::Lab& lab, double lea
   // The warning means something while runs are trained; before, it must not end the process.
   ::signal(SIGUSR1, SIG_IGN);
   const Place place;
-  NodeObserver observer(submission, place.task, place.node, earlier(submission, place.task));
+  NodeObserver observer(submission, place.task, place.node, this_start(submission, place.task));
   observer.on_note(fmt::format("task {} of job {} on {}, start {}", place.task, submission.job, place.node,
                                observer.history().starts));
   observer.store("running", "");
@@ -160,6 +156,8 @@ int work_on_node(const Submission& submission, const store::Lab& lab, double lea
   worked.end.progressed = observer.progressed();
   worked.end.cancelled = submission.cancelled();
   worked.end.ours = !place.job.empty();
+  observer.store("running", "");  // looks whether the task's place is still ours
+  worked.end.superseded = observer.superseded();
   const Requeue requeue = decide_requeue(observer.history(), worked.end, submission.settings.requeues);
   const std::string note = worked.note.empty() ? requeue.reason : worked.note;
   if (!requeue.wanted) {

@@ -14,6 +14,8 @@ TaskHistory TaskHistory::from(const Json& json) {
 Requeue decide_requeue(TaskHistory& history, const TaskEnd& end, std::int64_t most) {
   history.barren = end.progressed ? 0 : history.barren + 1;
   history.broken = end.broken ? history.broken + 1 : 0;
+  // A requeue would take the later start off its node.
+  if (end.superseded) return {false, false, "a later start of this task has its place"};
   if (end.cancelled) return {false, false, "its jobs were cancelled"};
   if (!end.missing) return {false, false, "nothing is left to do"};
   if (!end.ours) return {false, false, "not started by Slurm"};

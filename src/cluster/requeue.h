@@ -25,7 +25,8 @@ struct TaskEnd {
   bool progressed = false;  // a run ended, or was trained further
   bool broken = false;      // nothing could be started on this node
   bool cancelled = false;
-  bool ours = true;  // runs as a Slurm job, which can be requeued
+  bool ours = true;         // runs as a Slurm job, which can be requeued
+  bool superseded = false;  // a later start of the same task has its place: this process was taken for dead
 };
 
 struct Requeue {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "cluster/slurm_settings.h"
 #include "core/error.h"
@@ -34,7 +35,8 @@ std::string said(const ProcessResult& result) {
 std::vector<SlurmPartition> slurm_partitions() {
   for (const char* program : {"sbatch", "sinfo", "squeue"})
     if (!program_exists(program)) throw Error(ErrorKind::io, program, kMissing);
-  const ProcessResult result = run_process({"sinfo", "-h", "-o", "%R|%n"});
+  // All of them: of one that is closed to this user, sbatch says that it is, which is more than that there is none.
+  const ProcessResult result = run_process({"sinfo", "-h", "-a", "-o", "%R|%n"});
   if (result.exit_code != 0)
     throw Error(ErrorKind::io, "sinfo", fmt::format("Slurm does not answer: {}", said(result)));
   std::vector<SlurmPartition> partitions;
@@ -77,6 +79,15 @@ std::optional<std::vector<SlurmJob>> slurm_jobs(const std::string& id) {
 }
 
 bool cancel_job(const std::string& id) { return run_process({"scancel", id}).exit_code == 0; }
+
+std::string our_job() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+  };
+  const std::string array = variable("SLURM_ARRAY_JOB_ID"), task = variable("SLURM_ARRAY_TASK_ID");
+  return array.empty() || task.empty() ? variable("SLURM_JOB_ID") : array + "_" + task;
+}
 
 bool requeue_job(const std::string& id) {
   // Slurm ends every process of the job at once, and scontrol is one of them: killed means that the wish was taken.

@@ -36,7 +36,9 @@ std::optional<std::vector<SlurmJob>> slurm_jobs(const std::string& id);
 // True if Slurm took the wish.
 bool cancel_job(const std::string& id);
 
-// For the job itself.
+// For the job itself. Its name for Slurm's commands: "12_3" for a task of an array, "" outside of Slurm. SLURM_JOB_ID
+// will not do: the last task of an array has the id of the whole array, and what is asked for it is done to every task.
+std::string our_job();
 bool requeue_job(const std::string& id);
 bool avoid_node(const std::string& id, const std::string& node);
 // Seconds that the job may still run; nothing if that has no limit or is not known.

@@ -50,6 +50,14 @@ TEST(Requeue, NeverAfterACancelOrTheEndOrOutsideOfSlurm) {
       decide_requeue(history, {.ran_out = true, .missing = true, .progressed = true, .ours = false}, kMost).wanted);
 }
 
+TEST(Requeue, NeverByAProcessWhoseTaskWasStartedAgain) {
+  TaskHistory history{.starts = 1};
+  EXPECT_FALSE(
+      decide_requeue(history, {.ran_out = true, .missing = true, .progressed = true, .superseded = true}, kMost)
+          .wanted);
+  EXPECT_FALSE(decide_requeue(history, {.missing = true, .broken = true, .superseded = true}, kMost).wanted);
+}
+
 TEST(Requeue, RemembersInItsFile) {
   const TaskHistory history{.starts = 3, .barren = 1, .broken = 2};
   const TaskHistory read = TaskHistory::from(history.json());
