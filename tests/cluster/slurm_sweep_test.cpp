@@ -30,12 +30,12 @@ seed = [1, 2]
 
 class SlurmSweep : public testing::ClusterTest {
  protected:
-  SlurmSweep() : ClusterTest(4) { write_file_atomically(study, kStudy); }
+  SlurmSweep() : ClusterTest(2) { write_file_atomically(study, kStudy); }
 
   Path study = sample.directory / "study.toml";
 };
 
-TEST_F(SlurmSweep, SlowGivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
+TEST_F(SlurmSweep, GivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
   const auto refused = [&](const ProcessResult& result, int code, const char* text) {
     EXPECT_EQ(result.exit_code, code) << result.err;
     EXPECT_THAT(result.err, HasSubstr(text));
@@ -59,11 +59,18 @@ TEST_F(SlurmSweep, SlowGivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmit
   refused(mneme({"sweep", study.string(), "--nodes", "2"}), 2, "needs --executor slurm");
   std::vector<std::string> without_leases = mneme_arguments(sweep);
   without_leases.insert(without_leases.begin() + 1, {"-u", "MNEME_LEASES"});
-  std::erase(without_leases, "MNEME_LEASES=" + database.address());
+  std::erase(without_leases, "MNEME_LEASES=" + database().address());
   refused(run_process(without_leases), 2, "2 nodes need one place for their leases");
   std::vector<std::string> without_slurm = mneme_arguments(sweep);
   without_slurm.insert(without_slurm.begin() + 1, "PATH=/nonexistent");
   refused(run_process(without_slurm), 4, "needs Slurm's commands on this machine");
+  // Slurm has nodes on other machines, and the lab is on a disk of this one.
+  std::filesystem::create_directories(sample.directory / "bin");
+  write_file_atomically(sample.directory / "bin" / "sinfo", "#!/bin/sh\necho 'main|elsewhere7'\n");
+  std::filesystem::permissions(sample.directory / "bin" / "sinfo", std::filesystem::perms::owner_all);
+  std::vector<std::string> far_nodes = mneme_arguments(sweep);
+  far_nodes.insert(far_nodes.begin() + 1, "PATH=" + (sample.directory / "bin").string() + ":/usr/bin:/bin");
+  refused(run_process(far_nodes), 2, "which the node elsewhere7 cannot see");
 
   const ProcessResult script = with({"--dry-run", "--time", "4:00:00", "--partition", "main", "--account", "me"});
   EXPECT_EQ(script.exit_code, 0) << script.err;

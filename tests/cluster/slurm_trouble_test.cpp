@@ -3,80 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/slurm_cluster.h"
-#include "support/slow.h"
+#include "cluster/slurm_trouble.h"
 
 namespace mneme {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Runs of some seconds; "steps" is set by each test.
-constexpr const char* kStudy = R"(
-title = "Runs of some seconds"
-[task]
-length = 16
-pairs = 2
-vocab = 32
-[model]
-mixer = ["attention", "rnn"]
-width = 16
-layers = 1
-[train]
-batch = 8
-eval_examples = 16
-test_examples = 16
-lr = [1e-3, 3e-3]
-seed = [1, 2, 3]
-)";
-
-class SlurmTrouble : public testing::ClusterTest {
- protected:
-  SlurmTrouble() : ClusterTest(4) { write_file_atomically(study, kStudy); }
-
-  void SetUp() override {
-    if (!(testing::slow_share() > 0)) GTEST_SKIP() << "slow: run by script/test --slow";
-    ClusterTest::SetUp();
-  }
-  std::vector<std::string> sweep(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"sweep", study.string(), steps, "--executor", "slurm", "--nodes", "4"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  void submit(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all = sweep(more);
-    all.push_back("--detach");
-    const ProcessResult result = mneme(all);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-  }
-  // Until so many workers train somewhere.
-  bool training(std::size_t workers) const {
-    return wait_until([&] { return status().value("workers", Json::array()).size() >= workers; }, 60);
-  }
-  std::size_t ended() const {
-    std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(lab.runs()))
-      count += std::filesystem::exists(entry.path() / "summary.json") ? 1 : 0;
-    return count;
-  }
-  void expect_end(double seconds) const {
-    EXPECT_TRUE(wait_until([&] { return queue_empty(); }, seconds)) << slurm.command({"squeue"}).out << logs();
-  }
-  std::string node_of_a_job() const {
-    for (const char* node : {"n1", "n2", "n3", "n4"})
-      if (!slurm.job_processes(node, "mneme-worker").empty()) return node;
-    return "";
-  }
-
-  Path study = sample.directory / "study.toml";
-  std::string steps = "train.steps=6000";
-};
+using testing::SlurmTrouble;
 
 TEST_F(SlurmTrouble, SlowANodeThatDiesCostsItsRunsOnlyTime) {
   submit();
   ASSERT_TRUE(training(4));
   const std::string node = node_of_a_job();
-  const int killed = slurm.kill_node(node);
+  const int killed = slurm().kill_node(node);
   EXPECT_GT(killed, 1);
   expect_end(240);
   std::printf("%d processes of %s killed\n", killed, node.c_str());
@@ -86,7 +25,7 @@ TEST_F(SlurmTrouble, SlowANodeThatDiesCostsItsRunsOnlyTime) {
 TEST_F(SlurmTrouble, SlowAControllerThatDiesIsNotNeededForTraining) {
   submit();
   ASSERT_TRUE(training(4));
-  slurm.kill_controller(std::chrono::seconds(8));
+  slurm().kill_controller(std::chrono::seconds(8));
   expect_end(240);
   expect_whole(on_this_machine({study.string(), steps}), "a dead controller");
 }
@@ -95,7 +34,7 @@ TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
   lease = "6s";
   submit();
   ASSERT_TRUE(training(4));
-  const Path directory = database.directory();
+  const Path directory = database().directory();
   pid_t postmaster = 0;
   std::ifstream(directory / "data" / "postmaster.pid") >> postmaster;
   ::kill(postmaster, SIGQUIT);
@@ -145,7 +84,7 @@ TEST_F(SlurmTrouble, SlowCancellingJobsKeepsCheckpointsAndCancellingAStudyEndsIt
 
   // A study whose runs are cancelled: they end, once, and so do the jobs.
   steps = "train.steps=300000";
-  write_file_atomically(study, std::string(kStudy) + "steps = 300000\n");
+  write_file_atomically(study, std::string(testing::kTroubleStudy) + "steps = 300000\n");
   submit();
   ASSERT_TRUE(training(4));
   EXPECT_EQ(mneme({"cancel", "--study", study.string()}).exit_code, 0);
