@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # A private PostgreSQL for tests: prints its URL when it answers, and is gone when standard input ends.
+# usage: postgres_lab.sh [CONNECTIONS]
 # Needs the server's programs (Debian: postgresql-15); exits with 77 and says so where they are missing.
 set -euo pipefail
+connections=${1:-64}
 
 skip() { echo "$1" >&2; exit 77; }
 
@@ -34,7 +36,7 @@ trap 'exit 1' TERM INT HUP
 rm -f "$directory.log"
 # Nothing in it outlives the test, so nothing is synced.
 "${as_user[@]}" postgres -D "$directory/data" -F -c listen_addresses= -c unix_socket_directories="$directory" \
-  -c max_connections=64 -c log_min_messages=fatal >/dev/null 2>&1 </dev/null &
+  -c max_connections="$connections" -c log_min_messages=fatal >/dev/null 2>&1 </dev/null &
 server=$!
 for _ in $(seq 600); do
   if pg_isready -q -h "$directory" -U mneme; then
