@@ -3,20 +3,24 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
+
+#include "core/error.h"
+#include "core/text.h"
 
 namespace mneme::store {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchemaVersion = 2;
+constexpr int kSchemaVersion = 3;
 constexpr const char* kIndexSchema = R"(
 CREATE TABLE runs (
   id TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, task TEXT NOT NULL, mixer TEXT NOT NULL,
   width INTEGER NOT NULL, layers INTEGER NOT NULL, lr REAL NOT NULL, seed INTEGER NOT NULL,
   validation_accuracy REAL, test_accuracy REAL, steps INTEGER NOT NULL, seconds REAL NOT NULL,
-  changed INTEGER NOT NULL, config TEXT NOT NULL, summary TEXT NOT NULL
+  changed INTEGER NOT NULL, config TEXT NOT NULL, summary TEXT NOT NULL, tags TEXT NOT NULL, note TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE metrics (
   run TEXT NOT NULL, step INTEGER NOT NULL, split TEXT NOT NULL, seconds REAL NOT NULL, "values" TEXT NOT NULL,
@@ -25,7 +29,7 @@ CREATE TABLE metrics (
 )";
 constexpr const char* kColumns =
     "id, state, reason, task, mixer, width, layers, lr, seed, validation_accuracy, test_accuracy, steps, seconds, "
-    "changed, config, summary";
+    "changed, config, summary, tags, note";
 
 std::int64_t pragma(Database& database, const char* sql) {
   Statement statement(database, sql);
@@ -54,6 +58,15 @@ RunState state_in(const Statement& row, int column) {
   }
 }
 
+// ",good,baseline,": each tag between commas, so that one can be looked for; "" if there is none.
+std::string tags_text(const std::vector<std::string>& tags) {
+  return tags.empty() ? "" : fmt::format(",{},", join(tags, ","));
+}
+
+std::vector<std::string> tags_in(const std::string& text) {
+  return text.size() < 2 ? std::vector<std::string>{} : split(std::string_view(text).substr(1, text.size() - 2), ',');
+}
+
 RunRecord record_of(const Statement& row) {
   RunRecord record;
   record.id = row.text(0);
@@ -72,6 +85,7 @@ RunRecord record_of(const Statement& row) {
   record.changed = row.integer(13);
   record.config = row.text(14);
   record.summary = row.text(15);
+  record.notes = {tags_in(row.text(16)), row.text(17)};
   return record;
 }
 
@@ -169,12 +183,15 @@ void Index::update(const RunDirectory& directory) {
 
 void Index::upsert(const RunRecord& record) {
   Statement statement(
-      database_, fmt::format("INSERT OR REPLACE INTO runs ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", kColumns));
+      database_,
+      fmt::format("INSERT OR REPLACE INTO runs ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", kColumns));
   statement.bind(std::string_view(record.id)).bind(run_state_name(record.state)).bind(std::string_view(record.reason));
   statement.bind(std::string_view(record.task)).bind(std::string_view(record.mixer));
   statement.bind(record.width).bind(record.layers).bind(record.lr).bind(record.seed);
   statement.bind(record.validation_accuracy).bind(record.test_accuracy).bind(record.steps).bind(record.seconds);
   statement.bind(record.changed).bind(std::string_view(record.config)).bind(std::string_view(record.summary));
+  const std::string tags = tags_text(record.notes.tags);
+  statement.bind(std::string_view(tags)).bind(std::string_view(record.notes.note));
   statement.run();
   Statement(database_, "DELETE FROM metrics WHERE run = ?").bind(std::string_view(record.id)).run();
   Statement insert(database_,
@@ -264,7 +281,32 @@ void Index::rebuild() {
   });
 }
 
+std::map<std::string, std::int64_t> Index::tags() {
+  return repairing([&] {
+    std::map<std::string, std::int64_t> counts;
+    for (Statement row(database_, "SELECT tags FROM runs WHERE tags != ''"); row.step();)
+      for (const std::string& tag : tags_in(row.text(0))) ++counts[tag];
+    return counts;
+  });
+}
+
+void Index::check_tags(const std::vector<RunFilter>& filters) {
+  for (const RunFilter& filter : filters) {
+    if (filter.key.name != "tag") continue;
+    std::vector<std::string> known;
+    for (const auto& [tag, count] : tags()) known.push_back(tag);
+    for (const auto& value : filter.values)
+      if (const std::string& tag = std::get<std::string>(value);
+          std::find(known.begin(), known.end(), tag) == known.end())
+        throw Error(
+            ErrorKind::usage, "filter",
+            fmt::format("unknown tag '{}'{}", tag,
+                        known.empty() ? "; no run has one yet: see `mneme tag --help`" : suggestion(tag, known)));
+  }
+}
+
 std::vector<RunRecord> Index::query(const RunQuery& query) {
+  check_tags(query.filters);
   std::string sql = fmt::format("SELECT {} FROM runs WHERE {} ORDER BY ", kColumns, sql_condition(query.filters));
   for (const auto& [key, descending] : query.order) sql += fmt::format("{}{}, ", key.column, descending ? " DESC" : "");
   sql += "id LIMIT ?";
@@ -281,6 +323,7 @@ std::vector<RunRecord> Index::query(const RunQuery& query) {
 }
 
 std::int64_t Index::count(const std::vector<RunFilter>& filters) {
+  check_tags(filters);
   Statement statement(database_, fmt::format("SELECT count(*) FROM runs WHERE {}", sql_condition(filters)));
   bind_condition(statement, filters);
   statement.step();

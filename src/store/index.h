@@ -5,6 +5,7 @@
 // loses anything or stops a run.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -43,9 +44,12 @@ class Index {
   // Reads every run directory again. One transaction: readers see the old index or the new one.
   void rebuild();
 
+  // Both throw Error(usage) if a filter names a tag that no run has.
   std::vector<RunRecord> query(const RunQuery& query = {});
   std::int64_t count(const std::vector<RunFilter>& filters = {});
   std::optional<RunRecord> find(std::string_view id);
+  // Every tag and how many runs have it.
+  std::map<std::string, std::int64_t> tags();
   // A run's evaluations, by step.
   std::vector<MetricRow> metrics(std::string_view id);
   // State and trained steps of every run, by id.
@@ -68,6 +72,7 @@ class Index {
   template <typename Action>
   auto repairing(Action action);
 
+  void check_tags(const std::vector<RunFilter>& filters);
   void upsert(const RunRecord& record);
   void remove(std::string_view id);
   void read_into(const RunDirectory& directory);

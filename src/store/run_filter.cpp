@@ -20,6 +20,7 @@ const std::map<std::string, std::string, std::less<>>& columns() {
       {"width", "width"},     {"layers", "layers"},      {"lr", "lr"},
       {"seed", "seed"},       {"test", "test_accuracy"}, {"steps", "steps"},
       {"seconds", "seconds"}, {"changed", "changed"},    {"validation", "validation_accuracy"},
+      {"tag", "tags"},        {"note", "note"},
   };
   return map;
 }
@@ -31,11 +32,14 @@ bool is_config_path(std::string_view name) {
   return false;
 }
 
-constexpr const char* kTextColumns[] = {"id", "state", "reason", "task", "mixer"};
+constexpr const char* kTextColumns[] = {"id", "state", "reason", "task", "mixer", "tags", "note"};
 
 bool holds_text(const RunKey& key) {
   return std::find(std::begin(kTextColumns), std::end(kTextColumns), key.column) != std::end(kTextColumns);
 }
+
+// A run has the tag among others, the note contains the text.
+bool searches(const RunKey& key) { return key.column == "tags" || key.column == "note"; }
 
 bool is_accuracy(const RunKey& key) { return key.column == "validation_accuracy" || key.column == "test_accuracy"; }
 
@@ -107,8 +111,10 @@ RunFilter parse_run_filter(std::string_view text) {
                 fmt::format("got '{}' in '{}', expected one of = != < <= > >=", comparison, text));
   RunFilter filter{parse_run_key(text.substr(0, at)), comparison, {}};
   const std::string_view value = text.substr(end);
-  // A reason is a sentence, which may have commas.
-  if (filter.key.column == "reason") {
+  if (searches(filter.key) && comparison != "=" && comparison != "!=")
+    throw Error(ErrorKind::usage, "filter", fmt::format("got '{}' in '{}', expected = or !=", comparison, text));
+  // A reason and a note are sentences, which may have commas.
+  if (filter.key.column == "reason" || filter.key.column == "note") {
     filter.values.emplace_back(std::string(value));
     return filter;
   }
@@ -132,11 +138,17 @@ std::string repeated(std::string_view text, std::size_t count) {
 std::string sql_condition(const std::vector<RunFilter>& filters) {
   std::string condition = "1";
   for (const RunFilter& filter : filters)
-    if (filter.values.size() == 1)
+    if (searches(filter.key)) {
+      const std::string one =
+          filter.key.column == "tags" ? "instr(tags, ',' || ? || ',') > 0" : "instr(lower(note), lower(?)) > 0";
+      condition += fmt::format(" AND {}({}{})", filter.comparison == "=" ? "" : "NOT ", one,
+                               repeated(" OR " + one, filter.values.size() - 1));
+    } else if (filter.values.size() == 1) {
       condition += fmt::format(" AND {} {} ?", filter.key.column, filter.comparison);
-    else
+    } else {
       condition += fmt::format(" AND {} {} (?{})", filter.key.column, filter.comparison == "=" ? "IN" : "NOT IN",
                                repeated(",?", filter.values.size() - 1));
+    }
   return condition;
 }
 

@@ -11,7 +11,7 @@
 namespace mneme::store {
 
 // Something to filter or sort by: a column of the index (id, state, task, mixer, width, layers, lr, seed,
-// validation, test, steps, seconds, changed) or a path into the configuration (task.length).
+// validation, test, steps, seconds, changed), a tag, text in the note, or a path into the configuration (task.length).
 struct RunKey {
   std::string column;     // an SQL expression of ours, with one parameter if `path` is not empty
   std::string path;       // "$.task.length", or ""

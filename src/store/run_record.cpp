@@ -52,6 +52,15 @@ void fill_from_metrics(RunRecord& record, const std::vector<Json>& metrics) {
   }
 }
 
+// Notes are no part of a run: one whose notes are damaged is as good as before. `mneme show` tells of the damage.
+RunNotes notes_or_none(const RunDirectory& directory) {
+  try {
+    return read_notes(directory);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 // An interrupted run has trained up to its checkpoint, which may be past its last evaluation.
 std::int64_t checkpoint_step(const RunDirectory& directory) {
   for (const Path& file : {directory.checkpoint(), directory.previous_checkpoint()}) {
@@ -88,6 +97,7 @@ RunRecord read_record(const RunDirectory& directory) try {
     throw Error(ErrorKind::data, file.string(), "does not match its run id: the configuration was changed");
   fill_from_config(record, config, file);
   record.state = directory.state();
+  record.notes = notes_or_none(directory);
   const std::vector<Json> metrics = directory.metrics();
   for (const Json& metric : metrics)
     record.metrics.push_back({metric.at("step").get<std::int64_t>(), metric.value("split", ""),

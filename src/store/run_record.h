@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/run_directory.h"
+#include "store/run_notes.h"
 
 namespace mneme::store {
 
@@ -36,6 +37,7 @@ struct RunRecord {
   std::int64_t changed = 0;  // when its files last changed, nanoseconds since 1970
   std::string config;        // JSON text, as in config.json
   std::string summary;       // JSON text, or "" if the run has not ended
+  RunNotes notes;            // of people
 
   std::vector<MetricRow> metrics;  // by step; filled by read_record, not by queries
 
