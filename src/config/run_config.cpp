@@ -126,21 +126,24 @@ void resolve_train(RunConfig& run, const ConfigValue& table) {
   }
 }
 
-// Filled in place: a list of braces would copy every table twice.
-Json complete_json(const RunConfig& run) {
-  Json complete;
-  complete["format"] = kFormat;
-  Json& task = complete["task"] = run.task.values();
+// What follows from task and model alone. Filled in place: a list of braces would copy every table twice.
+Json begun_json(const RunConfig& run) {
+  Json begun;
+  begun["format"] = kFormat;
+  Json& task = begun["task"] = run.task.values();
   task["name"] = run.task_entry->name;
-  Json& model = complete["model"] = run.model.values();
+  Json& model = begun["model"] = run.model.values();
   for (const MixerConfig& mixer : run.mixers) model[mixer.entry->table()] = mixer.options.values();
   if (run.state_mixer) model[run.state_mixer.entry->name] = run.state_mixer.options.values();
-  Json& train = complete["train"] = run.train.values();
+  return begun;
+}
+
+Json train_json(const RunConfig& run) {
+  Json train = run.train.values();
   // Younger than the first runs, whose ids must stay: not there where they are the default.
   if (train["stop_on"] == "accuracy") train.erase("stop_on");
   if (train["keep"].empty()) train.erase("keep");
-  if (Json test = test_json(run); !test.is_null()) complete["test"] = std::move(test);
-  return complete;
+  return train;
 }
 
 }  // namespace
@@ -156,6 +159,10 @@ RunConfig RunResolver::resolve(const ConfigValue& root) {
     begun_ = {};
     resolve_task(begun_, task);
     resolve_model(begun_, model);
+    // Most runs of a grid share task and model: what their ids are hashed from begins with the same text.
+    begun_.json = begun_json(begun_);
+    begun_.id = canonical(begun_.json);
+    begun_.id.pop_back();
     task_ = task;
     model_ = model;
     known_ = true;
@@ -163,8 +170,14 @@ RunConfig RunResolver::resolve(const ConfigValue& root) {
   RunConfig run = begun_;
   resolve_train(run, section(root, "train", empty));
   resolve_test(run, section(root, "test", empty));
-  run.json = complete_json(run);
-  run.id = sha256_hex(canonical(run.json)).substr(0, 12);
+  Json train = train_json(run), test = test_json(run);
+  // The canonical text of the whole: "test" and "train" come after all other keys.
+  std::string text = std::move(run.id);
+  if (!test.is_null()) text += fmt::format(R"(,"test":{})", canonical(test));
+  text += fmt::format(R"(,"train":{}}})", canonical(train));
+  run.id = sha256_hex(text).substr(0, 12);
+  run.json["train"] = std::move(train);
+  if (!test.is_null()) run.json["test"] = std::move(test);
   return run;
 }
 

@@ -92,9 +92,13 @@ const Schema& test_schema() {
 }
 
 void resolve_test(RunConfig& run, const ConfigValue& table) {
+  static const Options untouched = defaults(test_schema(), "test");
+  if (table.is_table() && table.table().empty()) {
+    run.test = untouched;
+    return;
+  }
   run.test = resolve(test_schema(), &table, "test");
   if (run.test.text("along").empty()) {
-    static const Options untouched = defaults(test_schema(), "test");
     for (const char* name : {"values", "examples"}) run.test.set(name, untouched.values().at(name));
   } else {
     resolve_axis(run);

@@ -201,6 +201,8 @@ std::vector<config::RunConfig> Grid::runs(std::vector<Conditions>& exclusions) c
   std::vector<config::RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
   config::RunResolver resolver;
+  runs.reserve(static_cast<std::size_t>(size_));
+  numbers.reserve(static_cast<std::size_t>(size_));
   for (std::int64_t number = 0; number < size_; ++number) {
     auto one = run(number, exclusions, resolver);
     if (!one) continue;

@@ -9,15 +9,37 @@
 namespace mneme::study {
 namespace {
 
-double step_work(const config::RunConfig& run) {
-  return run.training_flops() / static_cast<double>(run.train.integer("steps"));
+// The work of a forward pass of runs in turn: it is counted again only where task or model are others than before.
+// Runs of a grid share the values of their options, so places in memory tell.
+class ForwardWork {
+ public:
+  double of(const config::RunConfig& run) {
+    if (task_ != &run.task.values() || model_ != &run.model.values()) {
+      task_ = &run.task.values();
+      model_ = &run.model.values();
+      flops_ = run.forward_flops_per_example();
+    }
+    return flops_;
+  }
+
+ private:
+  const Json *task_ = nullptr, *model_ = nullptr;
+  double flops_ = 0;
+};
+
+// Backward is twice the work of forward (RunConfig::training_flops).
+double step_work(const config::RunConfig& run, ForwardWork& forward) {
+  return 3.0 * forward.of(run) * static_cast<double>(run.train.integer("batch"));
 }
 
-void add(WorkAmount& amount, const config::RunConfig& run, double share) {
+struct RunWork {
+  double tokens = 0, flops = 0;
+};
+
+void add(WorkAmount& amount, const RunWork& work, double share) {
   ++amount.runs;
-  amount.tokens += share * static_cast<double>(run.train.integer("steps")) *
-                   static_cast<double>(run.train.integer("batch") * run.shape.length);
-  amount.flops += share * run.training_flops();
+  amount.tokens += share * work.tokens;
+  amount.flops += share * work.flops;
 }
 
 // Useful work of the table [test], which is done once, after training. A handful of phase tests and traces is not
@@ -35,20 +57,24 @@ double tested_work(const config::RunConfig& run) {
 StudyPlan make_plan(const Study& study,
                     const std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>>& states) {
   StudyPlan plan;
+  ForwardWork forward;
   for (std::size_t i = 0; i < study.runs.size(); ++i) {
     const config::RunConfig& run = study.runs[i];
     const auto found = states.find(run.id);
     const auto [state, steps] =
         found == states.end() ? std::pair{store::RunState::fresh, std::int64_t{0}} : found->second;
     ++plan.states[state];
-    add(plan.total, run, 1);
+    const auto budget = static_cast<double>(run.train.integer("steps"));
+    const RunWork work{budget * static_cast<double>(run.train.integer("batch") * run.shape.length),
+                       budget * step_work(run, forward)};
+    add(plan.total, work, 1);
     if (state == store::RunState::done || state == store::RunState::diverged || state == store::RunState::cancelled)
       continue;
     const double trained = state == store::RunState::failed ? 0.0 : static_cast<double>(steps);
-    const double left = std::max(0.0, 1.0 - trained / static_cast<double>(run.train.integer("steps")));
+    const double left = std::max(0.0, 1.0 - trained / budget);
     plan.to_run.push_back(i);
     plan.share.push_back(left);
-    add(plan.missing, run, left);
+    add(plan.missing, work, left);
   }
   return plan;
 }
@@ -60,7 +86,18 @@ std::string kind_of(const config::RunConfig& run) {
 std::map<std::string, std::size_t> representatives(std::span<const config::RunConfig> runs,
                                                    std::span<const std::size_t> among) {
   std::map<std::string, std::vector<std::pair<double, std::size_t>>> kinds;
-  for (const std::size_t run : among) kinds[kind_of(runs[run])].emplace_back(step_work(runs[run]), run);
+  std::vector<std::pair<double, std::size_t>>* members_of_last = nullptr;
+  const Json* last_model = nullptr;
+  const tasks::TaskEntry* last_task = nullptr;
+  ForwardWork forward;
+  for (const std::size_t run : among) {
+    const config::RunConfig& one = runs[run];
+    if (!members_of_last || last_model != &one.model.values() || last_task != one.task_entry)
+      members_of_last = &kinds[kind_of(one)];
+    last_model = &one.model.values();
+    last_task = one.task_entry;
+    members_of_last->emplace_back(step_work(one, forward), run);
+  }
   std::map<std::string, std::size_t> chosen;
   for (auto& [kind, members] : kinds) {
     const auto middle = members.begin() + std::ssize(members) / 2;
@@ -72,7 +109,8 @@ std::map<std::string, std::size_t> representatives(std::span<const config::RunCo
 
 double estimated_seconds(const config::RunConfig& run, double share, const config::RunConfig& representative,
                          double step_seconds) {
-  const double rate = step_work(representative) / step_seconds;
+  ForwardWork forward;
+  const double rate = step_work(representative, forward) / step_seconds;
   const auto number = [&](const char* name) { return static_cast<double>(run.train.integer(name)); };
   const double evaluated = number("steps") / number("eval_every") * number("eval_examples") + number("test_examples");
   return (share * (run.training_flops() + evaluated * run.forward_flops_per_example()) + tested_work(run)) / rate;
