@@ -15,7 +15,8 @@ Json figures_json(const std::vector<report::FigureReport>& reports, const std::v
     Json tables = Json::array();
     for (const report::ReportTable& one : reports[i].tables) {
       Json table = table_json(one.table);
-      table.update({{"name", one.name}, {"title", one.title}, {"note", one.note}});
+      table.update(
+          {{"name", one.name}, {"title", one.title}, {"note", one.note}, {"csv", report::to_csv(one.records)}});
       tables.push_back(std::move(table));
     }
     const std::string& kind = requests[i].kind->name;

@@ -7,10 +7,11 @@
 
 #include "cli/command.h"
 #include "cli/run_selection.h"
+#include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/safetensors.h"
 #include "core/text.h"
-#include "report/pages/table.h"
+#include "report/pages/records.h"
 #include "report/pages/tensorboard.h"
 
 namespace mneme::cli {
@@ -23,7 +24,11 @@ struct ExportOptions {
   bool metrics = false;
 };
 
-std::string number_text(const std::optional<double>& value) { return value ? Json(*value).dump() : ""; }
+// A selection without runs has the header all the same.
+const std::vector<std::string> kRunColumns{"run",          "state", "reason", "task",  "mixer",   "width",
+                                           "layers",       "lr",    "seed",   "steps", "seconds", "validation_accuracy",
+                                           "test_accuracy"};
+const std::vector<std::string> kMetricColumns{"run", "step", "split", "name", "from", "to", "value"};
 
 // Paths into the configuration at which these runs differ, and that have no column of their own.
 std::vector<std::string> varying_paths(const std::vector<Json>& configs) {
@@ -46,60 +51,74 @@ std::string dotted(std::string path) {
   return path.substr(1);
 }
 
-// Plain numbers, every digit of them; accuracies are fractions, times seconds.
-report::Table runs_table(const std::vector<store::RunRecord>& records) {
+// Accuracies are fractions, times seconds; every option in which the runs differ has a column.
+report::Records runs_records(const std::vector<store::RunRecord>& records) {
   std::vector<Json> configs;
   for (const store::RunRecord& r : records) configs.push_back(parse_json(r.config, r.id).flatten());
   const std::vector<std::string> varying = varying_paths(configs);
-  report::Table table;
-  for (const char* name : {"run", "state", "reason", "task", "mixer", "width", "layers", "lr", "seed", "steps",
-                           "seconds", "validation_accuracy", "test_accuracy"})
-    table.columns.push_back({name});
-  for (const std::string& path : varying) table.columns.push_back({dotted(path)});
+  const auto number = [](const std::optional<double>& value) {
+    return value ? report::Record(*value) : report::Record();
+  };
+  report::Records rows;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const store::RunRecord& r = records[i];
-    table.rows.push_back({r.id, std::string(store::run_state_name(r.state)), r.reason, r.task, r.mixer,
-                          std::to_string(r.width), std::to_string(r.layers), Json(r.lr).dump(), std::to_string(r.seed),
-                          std::to_string(r.steps), Json(r.seconds).dump(), number_text(r.validation_accuracy),
-                          number_text(r.test_accuracy)});
-    for (const std::string& path : varying) {
-      const Json value = configs[i].value(path, Json());
-      table.rows.back().push_back(value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump());
-    }
+    report::Record& row = rows.emplace_back();
+    row = {{"run", r.id},
+           {"state", store::run_state_name(r.state)},
+           {"reason", r.reason},
+           {"task", r.task},
+           {"mixer", r.mixer},
+           {"width", r.width},
+           {"layers", r.layers},
+           {"lr", r.lr},
+           {"seed", r.seed},
+           {"steps", r.steps},
+           {"seconds", r.seconds},
+           {"validation_accuracy", number(r.validation_accuracy)},
+           {"test_accuracy", number(r.test_accuracy)}};
+    if (!r.notes.tags.empty()) row["tags"] = join(r.notes.tags, " ");
+    if (!r.notes.note.empty()) row["note"] = r.notes.note;
+    for (const std::string& path : varying) row[dotted(path)] = configs[i].value(path, Json());
   }
-  return table;
+  return rows;
+}
+
+report::Record metric_record(const std::string& run, const Json& step, const std::string& split,
+                             const std::string& name, const Json& value) {
+  return {{"run", run},      {"step", step},  {"split", split}, {"name", name},
+          {"from", nullptr}, {"to", nullptr}, {"value", value}};
 }
 
 // The test split's numbers; those by position or distance have a row for each stretch.
-void add_test_rows(report::Table& table, const store::RunRecord& record) {
+void add_test_rows(report::Records& rows, const store::RunRecord& record) {
   if (record.summary.empty()) return;
   const Json values = parse_json(record.summary, record.id).value("values", Json::object());
-  const std::string step = std::to_string(record.steps);
   const Json test = values.value("test", Json::object());
   for (const auto& [name, value] : test.items()) {
-    if (value.is_number()) table.rows.push_back({record.id, step, "test", name, "", "", value.dump()});
+    if (value.is_number()) rows.push_back(metric_record(record.id, record.steps, "test", name, value));
     if (!value.is_array()) continue;
-    for (const Json& bin : value)
-      table.rows.push_back(
-          {record.id, step, "test", name, bin.at("from").dump(), bin.at("to").dump(), bin.at("accuracy").dump()});
+    for (const Json& bin : value) {
+      report::Record& row = rows.emplace_back(metric_record(record.id, record.steps, "test", name, bin.at("accuracy")));
+      row["from"] = bin.at("from");
+      row["to"] = bin.at("to");
+    }
   }
 }
 
 // One row per number: every reader of tables can turn it into columns. `from` and `to` are positions or distances.
 // Times have names of their own, so that what is the same on every machine can be told from what is not.
-report::Table metrics_table(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
-  report::Table table{.columns = {{"run"}, {"step"}, {"split"}, {"name"}, {"from"}, {"to"}, {"value"}}, .rows = {}};
+report::Records metrics_records(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
+  report::Records rows;
   for (const store::RunRecord& record : records) {
     for (const Json& metric : lab.run(record.id).metrics())
       for (const char* part : {"values", "times"}) {
         const Json numbers = metric.value(part, Json::object());
         for (const auto& [name, value] : numbers.items())
-          table.rows.push_back(
-              {record.id, metric.at("step").dump(), metric.value("split", ""), name, "", "", value.dump()});
+          rows.push_back(metric_record(record.id, metric.at("step"), metric.value("split", ""), name, value));
       }
-    add_test_rows(table, record);
+    add_test_rows(rows, record);
   }
-  return table;
+  return rows;
 }
 
 std::string json_lines(const std::vector<store::RunRecord>& records, const store::Lab& lab) {
@@ -107,6 +126,8 @@ std::string json_lines(const std::vector<store::RunRecord>& records, const store
   for (const store::RunRecord& record : records)
     text += Json{{"id", record.id},
                  {"state", store::run_state_name(record.state)},
+                 {"tags", record.notes.tags},
+                 {"note", record.notes.note},
                  {"config", parse_json(record.config, record.id)},
                  {"summary", record.summary.empty() ? Json() : parse_json(record.summary, record.id)},
                  {"metrics", lab.run(record.id).metrics()}}
@@ -186,8 +207,8 @@ int export_runs(const ExportOptions& options, const Context& context) {
                             .string());
   } else {
     const std::string text = options.format == "jsonl" ? json_lines(records, lab)
-                             : options.metrics         ? report::to_csv(metrics_table(records, lab))
-                                                       : report::to_csv(runs_table(records));
+                             : options.metrics         ? report::to_csv(metrics_records(records, lab), kMetricColumns)
+                                                       : report::to_csv(runs_records(records), kRunColumns);
     if (options.output.empty()) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return 0;
@@ -198,7 +219,7 @@ int export_runs(const ExportOptions& options, const Context& context) {
   if (context.json)
     print_json({{"runs", records.size()}, {"files", written}});
   else
-    fmt::print("{} runs written to {}\n", records.size(), options.output);
+    fmt::print("{} written to {}\n", counted(records.size(), "run"), options.output);
   return 0;
 }
 

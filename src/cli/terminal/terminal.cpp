@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/text.h"
+
 namespace mneme::cli {
 namespace {
 
@@ -61,6 +63,10 @@ std::string clipped(std::string_view text, std::size_t columns) {
 std::string padded(std::string_view text, std::size_t columns) {
   const std::size_t width = display_width(text);
   return std::string(text) + std::string(columns > width ? columns - width : 0, ' ');
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", grouped(static_cast<std::int64_t>(count)), what, count == 1 ? "" : "s");
 }
 
 std::string bar(double share, std::size_t columns) {

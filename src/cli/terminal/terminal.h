@@ -28,6 +28,9 @@ std::string clipped(std::string_view text, std::size_t columns);
 // Filled up with spaces on the right.
 std::string padded(std::string_view text, std::size_t columns);
 
+// "1 run", "2,500 runs".
+std::string counted(std::size_t count, std::string_view what);
+
 // A bar of `columns` characters, filled by `share` in eighths of a character.
 std::string bar(double share, std::size_t columns);
 

@@ -116,6 +116,19 @@ Table claim_table(std::span<const JudgedClaim> claims) {
   return table;
 }
 
+Records claim_records(std::span<const JudgedClaim> claims) {
+  Records records;
+  for (const JudgedClaim& one : claims)
+    records.push_back({{"claim", one.claim->id},
+                       {"where", one.claim->where},
+                       {"verdict", verdict_name(one.judgement.verdict)},
+                       {"reason", one.judgement.reason},
+                       {"statement", one.claim->statement},
+                       {"numbers", one.judgement.numbers},
+                       {"size", one.judgement.size}});
+  return records;
+}
+
 std::size_t count_with(std::span<const JudgedClaim> claims, Verdict verdict) {
   return static_cast<std::size_t>(std::count_if(
       claims.begin(), claims.end(), [&](const JudgedClaim& one) { return one.judgement.verdict == verdict; }));

@@ -12,6 +12,7 @@
 
 #include "config/run_config.h"
 #include "report/claims/evidence.h"
+#include "report/pages/records.h"
 #include "report/pages/table.h"
 
 namespace mneme::report {
@@ -72,6 +73,7 @@ std::vector<JudgedClaim> judge_claims(std::string_view study, std::span<const Re
 Json claim_json(const JudgedClaim& claim);
 // One line a claim: id, verdict, statement, numbers, size.
 Table claim_table(std::span<const JudgedClaim> claims);
+Records claim_records(std::span<const JudgedClaim> claims);  // the same for machines
 std::size_t count_with(std::span<const JudgedClaim> claims, Verdict verdict);
 // "2 confirmed, 1 contradicted".
 std::string count_verdicts(std::span<const JudgedClaim> claims);

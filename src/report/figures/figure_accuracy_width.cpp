@@ -106,7 +106,8 @@ Table table_of(const Cells& cells, const FigureSubject& subject, const Options& 
   Table empty{.columns = {{"model"},
                           {path.substr(path.rfind('.') + 1), Align::right},
                           {"best rate", Align::right},
-                          {"test %", Align::right}},
+                          {"test %", Align::right},
+                          {"95 % interval", Align::right}},
               .rows = {}};
   if (!marks.empty()) {
     empty.columns.push_back({"coarse rate", Align::right});
@@ -117,7 +118,7 @@ Table table_of(const Cells& cells, const FigureSubject& subject, const Options& 
   for (const std::string& panel : cells.panels) parts.push_back({panel, empty});
   for (const Cell& cell : cells.cells) {
     std::vector<std::string> row{cell.series, fmt::format("{}", number_of(cell, path)), format_rate(cell.chosen().rate),
-                                 mean_and_error(cell.chosen().test)};
+                                 mean_and_error(cell.chosen().test), interval_text(cell.chosen().test)};
     if (!marks.empty()) {
       const auto at = best_marked_rate(cell.rates, marks);
       row.push_back(at ? format_rate(cell.rates[*at].rate) : "-");
@@ -130,6 +131,27 @@ Table table_of(const Cells& cells, const FigureSubject& subject, const Options& 
   return parts.empty() ? empty : stacked("panel", parts);
 }
 
+Records width_records(const Cells& cells, const FigureSubject& subject, const Options& options) {
+  const std::string& path = options.text("x");
+  Records records;
+  for (const Cell& cell : cells.cells) {
+    Record& record = records.emplace_back();
+    record = {{"panel", cells.panels[cell.panel]},
+              {"series", cell.series},
+              {path.substr(path.rfind('.') + 1), number_of(cell, path)},
+              {"best_lr", cell.chosen().rate},
+              {"seeds", cell.chosen().test.n}};
+    add_score(record, "test_score", cell.chosen().test);
+    if (const auto at = best_marked_rate(cell.rates, options.reals("marks"))) {
+      record["coarse_lr"] = cell.rates[*at].rate;
+      add_score(record, "coarse_test_score", cell.rates[*at].test);
+    }
+    if (const auto* said = study::find_paper_value(subject.paper, cell.rows.front()->config))
+      record["paper"] = said->shown();
+  }
+  return records;
+}
+
 FigureReport build_accuracy_width(std::span<const ResultRow> rows, const FigureSubject& subject,
                                   const Options& options) {
   const Cells cells = sort_into_cells(rows, {.panels = options.texts("panels"), .points = {options.text("x")}});
@@ -137,7 +159,8 @@ FigureReport build_accuracy_width(std::span<const ResultRow> rows, const FigureS
   report.figures.push_back({subject.name, figure_of(cells, subject, options, setup_line(rows)),
                             "Test accuracy at the rate that is best on validation."});
   report.tables.push_back({"Accuracy by width", table_of(cells, subject, options),
-                           "In per cent over seeds: mean ± standard error.", false, "accuracy-width"});
+                           "In per cent over seeds: mean ± standard error.", false, "accuracy-width",
+                           width_records(cells, subject, options)});
   Json points = Json::array();
   for (const Cell& cell : cells.cells) {
     const auto at = best_marked_rate(cell.rates, options.reals("marks"));

@@ -145,6 +145,7 @@ FigureReport build_cost(std::span<const ResultRow> rows, const FigureSubject& su
   std::vector<TablePart> parts;
   for (const std::string& panel : cells.panels) parts.push_back({panel, empty});
   Json points = Json::array();
+  Records records;
   for (const Cell& cell : cells.cells) {
     parts[cell.panel].table.rows.push_back(
         {cell.series, format_rate(cell.chosen().rate), cost_text(cell, kLevels[0]), cost_text(cell, kLevels[1])});
@@ -155,12 +156,21 @@ FigureReport build_cost(std::span<const ResultRow> rows, const FigureSubject& su
                         {"to_90", solved ? Json(*solved) : Json()},
                         {"to_99", mastered ? Json(*mastered) : Json()},
                         {"budget", budget_tokens(*row)}});
+      records.push_back({{"panel", cells.panels[cell.panel]},
+                         {"series", cell.series},
+                         {"lr", cell.chosen().rate},
+                         {"seed", seed_text(*row)},
+                         {"run", row->run},
+                         {"tokens_to_90_percent", solved ? Record(*solved) : Record()},
+                         {"tokens_to_99_percent", mastered ? Record(*mastered) : Record()},
+                         {"budget_tokens", budget_tokens(*row)}});
     }
     points.push_back(
         {{"panel", cells.panels[cell.panel]}, {"label", cell.series}, {"lr", cell.chosen().rate}, {"seeds", tokens}});
   }
   report.tables.push_back({"Cost to solve", parts.empty() ? empty : stacked("panel", parts),
-                           "Million tokens: the median of the seeds that got there.", cells.cells.size() > 40, "cost"});
+                           "Million tokens: the median of the seeds that got there.", cells.cells.size() > 40, "cost",
+                           records});
   report.data = {{"points", points}};
   return report;
 }

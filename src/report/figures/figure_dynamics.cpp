@@ -7,41 +7,12 @@
 #include <cmath>
 #include <map>
 
-#include "core/text.h"
+#include "report/figures/dynamics_data.h"
 #include "report/figures/figure_style.h"
 #include "report/figures/spec.h"
-#include "report/stats/cells.h"
-#include "report/stats/format.h"
-#include "report/stats/loss_drop.h"
 
 namespace mneme::report {
 namespace {
-
-struct RunDrops {
-  const ResultRow* row;
-  std::vector<LossDrop> drops;
-};
-
-struct Dynamics {
-  Cells cells;
-  std::vector<std::vector<RunDrops>> drops;  // by cell
-  bool has_bump = false;
-};
-
-Dynamics read(std::span<const ResultRow> rows, const Options& options) {
-  Dynamics dynamics{.cells = sort_into_cells(rows, {.panels = options.texts("panels"), .points = {}}),
-                    .drops = {},
-                    .has_bump = false};
-  const LossDropRule rule{.flat = options.real("flat"), .depth = options.real("depth"), .gain = options.real("gain")};
-  for (const Cell& cell : dynamics.cells.cells) {
-    dynamics.drops.emplace_back();
-    for (const ResultRow* row : cell.rows) {
-      dynamics.drops.back().push_back({row, find_loss_drops(row->metrics, rule)});
-      for (const LossDrop& drop : dynamics.drops.back().back().drops) dynamics.has_bump |= drop.bump;
-    }
-  }
-  return dynamics;
-}
 
 // name, name_min, name_max over the runs of a cell that have the step.
 void add_range(Json& datum, const char* name, const std::vector<double>& values, double factor) {
@@ -101,9 +72,20 @@ Json band_layer(std::size_t panel, const std::string& name, const Json& x, const
           {"encoding", {{"x", x}, {"y", low}, {"y2", {{"field", name + "_max"}}}, {"color", color}}}};
 }
 
+// Rates have an order, and so have their colours.
+Json color_of(const Dynamics& dynamics) {
+  Json color = series_encoding(dynamics.cells.series).color;
+  if (dynamics.all_rates) {
+    color["scale"] = {{"domain", dynamics.cells.series},
+                      {"scheme", {{"name", "viridis"}, {"extent", Json::array({0, 0.9})}}}};
+    color["legend"]["title"] = "Learning rate";
+  }
+  return color;
+}
+
 Json panel_of(const Dynamics& dynamics, std::size_t panel, double threshold, std::int64_t last_step) {
   const PanelSize size = panel_size(dynamics.cells.panels.size());
-  const Json color = series_encoding(dynamics.cells.series).color;
+  const Json color = color_of(dynamics);
   const auto x = [&](const char* title) {
     const Json axis = {{"title", title == nullptr ? Json() : Json(title)},
                        {"labels", title != nullptr},
@@ -127,7 +109,7 @@ Json panel_of(const Dynamics& dynamics, std::size_t panel, double threshold, std
                        {"tooltip", tooltip({{"series", "model"},
                                             {"from", "from step"},
                                             {"to", "to step"},
-                                            {"text", "training loss"},
+                                            {"text", "validation loss"},
                                             {"run", "run"}})}}}});
   }
   upper.push_back(band_layer(panel, "loss", x(nullptr), loss, color));
@@ -147,7 +129,7 @@ Json figure_of(const Dynamics& dynamics, const FigureSubject& subject, const Opt
                const std::string& setup) {
   const Json data = datasets(dynamics);
   std::string key = "validation: mean and min to max; faint: training loss";
-  if (dynamics.has_bump) key += "; shaded: the loss of a run drops without accuracy";
+  if (dynamics.has_bump) key += "; shaded: the validation loss of a run drops without accuracy";
   const std::vector<std::string> lines{setup, counts_text(dynamics.cells.counts, "a line", subject.scale), key};
   const std::string title = figure_title(subject, options);
   if (data["curves"].empty()) return empty_figure(title, lines, "no evaluations yet");
@@ -162,53 +144,16 @@ Json figure_of(const Dynamics& dynamics, const FigureSubject& subject, const Opt
   return figure;
 }
 
-std::string steps_text(std::vector<std::int64_t> steps) {
-  if (steps.empty()) return "-";
-  std::sort(steps.begin(), steps.end());
-  const std::string first = grouped(steps.front());
-  return steps.front() == steps.back() ? first : fmt::format("{} to {}", first, grouped(steps.back()));
-}
-
-Table table_of(const Dynamics& dynamics, double threshold) {
-  const Table empty{.columns = {{"model"},
-                                {"rate", Align::right},
-                                {"seeds", Align::right},
-                                {fmt::format("first at {:.0f} %", 100 * threshold), Align::right},
-                                {"test %", Align::right},
-                                {"drops with accuracy", Align::right},
-                                {"drops without (bumps)", Align::right},
-                                {"bumps begin at step", Align::right}},
-                    .rows = {}};
-  std::vector<TablePart> parts;
-  for (const std::string& panel : dynamics.cells.panels) parts.push_back({panel, empty});
-  for (std::size_t i = 0; i < dynamics.cells.cells.size(); ++i) {
-    const Cell& cell = dynamics.cells.cells[i];
-    std::vector<std::int64_t> solved, bumps;
-    std::size_t with = 0, without = 0;
-    for (const RunDrops& run : dynamics.drops[i]) {
-      const auto first = std::find_if(run.row->metrics.begin(), run.row->metrics.end(),
-                                      [&](const MetricPoint& point) { return point.accuracy >= threshold; });
-      if (first != run.row->metrics.end()) solved.push_back(first->step);
-      for (const LossDrop& drop : run.drops) {
-        if (drop.bump) bumps.push_back(drop.from);
-        ++(drop.bump ? without : with);
-      }
-    }
-    parts[cell.panel].table.rows.push_back(
-        {cell.series, format_rate(cell.chosen().rate), std::to_string(cell.rows.size()), steps_text(solved),
-         mean_and_error(cell.chosen().test), std::to_string(with), std::to_string(without), steps_text(bumps)});
-  }
-  return parts.empty() ? empty : stacked("panel", parts);
-}
-
 FigureReport build_dynamics(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options) {
-  const Dynamics dynamics = read(rows, options);
+  const Dynamics dynamics = read_dynamics(rows, options);
   FigureReport report;
   report.figures.push_back({subject.name, figure_of(dynamics, subject, options, setup_line(rows)),
-                            "Loss and accuracy during training, at the rate that is best on validation."});
-  report.tables.push_back({"Training dynamics", table_of(dynamics, options.real("threshold")),
-                           "Steps at evaluations; a drop is a fall of the training loss after a plateau.", false,
-                           "dynamics"});
+                            dynamics.all_rates
+                                ? "Loss and accuracy during training, at every rate."
+                                : "Loss and accuracy during training, at the rate that is best on validation."});
+  report.tables.push_back({"Training dynamics", dynamics_table(dynamics, options), drop_text(options) + ".", false,
+                           "dynamics", dynamics_records(dynamics, options)});
+  report.rules.emplace_back("Drop", drop_text(options));
   report.data["series"] = Json::array();
   for (std::size_t i = 0; i < dynamics.cells.cells.size(); ++i) {
     const Cell& cell = dynamics.cells.cells[i];
@@ -227,9 +172,9 @@ FigureReport build_dynamics(std::span<const ResultRow> rows, const FigureSubject
                          {"bump", drop.bump}});
     }
     if (with_bump > 0)
-      report.findings.push_back(fmt::format("{}{}: the training loss drops without accuracy in {} of {} runs",
-                                            panel.empty() ? "" : panel + ", ", cell.series, with_bump,
-                                            cell.rows.size()));
+      report.findings.push_back(
+          fmt::format("{}{}: after a plateau the validation loss drops without accuracy in {} of {} runs",
+                      panel.empty() ? "" : panel + ", ", cell.series, with_bump, cell.rows.size()));
     report.data["series"].push_back(
         {{"panel", panel}, {"label", cell.series}, {"lr", cell.chosen().rate}, {"drops", drops}});
   }
@@ -244,6 +189,8 @@ FigureKind dynamics_kind() {
           .summary = "loss and accuracy against training step, drops of the loss without accuracy marked",
           .options = {title_field(), threshold_field("accuracy that counts as solved: a dotted line"),
                       panels_field({"task.name", "task.length", "model.layers"}),
+                      choice_field("rates", "best", {"best", "all"},
+                                   "best: the rate that is best on validation; all: a line a rate, a panel a model"),
                       real_field("flat", rule.flat, 0.0, 1.0, "change of the loss, of its value, that is a plateau"),
                       real_field("depth", rule.depth, 0.0, 1.0, "fall of the loss, of its value, that is a drop"),
                       real_field("gain", rule.gain, 0.0, 1.0, "accuracy from which a drop came with accuracy")},

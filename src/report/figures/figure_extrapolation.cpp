@@ -149,6 +149,23 @@ Table table_of(const Axis& axis) {
   return stacked("panel", parts);
 }
 
+Records axis_records(const Axis& axis) {
+  Records records;
+  for (const Curve& curve : axis.curves)
+    for (const auto& [value, summary] : curve.points) {
+      const auto& trained = axis.trained[curve.cell->panel];
+      Record& record = records.emplace_back();
+      record = {{"panel", axis.cells.panels[curve.cell->panel]},
+                {"series", curve.cell->series},
+                {"lr", curve.cell->chosen().rate},
+                {"trained_to", trained ? Record(*trained) : Record()},
+                {axis.name, value},
+                {"seeds", summary.n}};
+      add_score(record, axis.metric, summary);
+    }
+  return records;
+}
+
 // How far a series holds: the largest value up to which, from the first one on, its mean is at the threshold.
 std::string finding(const Axis& axis, const Curve& curve, double threshold) {
   std::optional<double> reached;
@@ -190,7 +207,7 @@ FigureReport build_extrapolation(std::span<const ResultRow> rows, const FigureSu
                               fmt::format("Accuracy against {}; the dashed line is where training ended.", name)});
     report.tables.push_back({fmt::format("Extrapolation along {}", name), table_of(axis),
                              "In per cent over seeds: mean ± standard error.", false,
-                             fmt::format("extrapolation-{}", name)});
+                             fmt::format("extrapolation-{}", name), axis_records(axis)});
     for (const Curve& curve : axis.curves) report.findings.push_back(finding(axis, curve, options.real("threshold")));
     report.data["axes"].push_back(json_of(axis));
   }

@@ -142,6 +142,21 @@ Table table_of(const Matrix& matrix) {
   return table;
 }
 
+Records matrix_records(const Matrix& matrix) {
+  Records records;
+  for (const auto& [place, cell] : matrix.cells) {
+    Record& record = records.emplace_back();
+    record = {{"model", matrix.models[place.first]},
+              {"condition", matrix.columns[place.second]},
+              {"passes", cell.passes},
+              {"seeds", cell.summary.n}};
+    add_score(record, "score", cell.summary);
+    record["paper_passes"] = cell.paper ? Record(*cell.paper) : Record();
+    record["paper"] = cell.paper_text.empty() ? Record() : Record(cell.paper_text);
+  }
+  return records;
+}
+
 Json json_of(const Matrix& matrix) {
   Json cells = Json::array();
   for (const auto& [place, cell] : matrix.cells)
@@ -167,7 +182,8 @@ FigureReport build_matrix(std::span<const ResultRow> rows, const FigureSubject& 
   FigureReport report;
   report.figures.push_back({subject.name, figure_of(matrix, lines, figure_title(subject, options)),
                             rule_text(options) + ". The number is the mean in per cent."});
-  report.tables.push_back({"Verdicts", table_of(matrix), rule_text(options) + ".", false, "matrix"});
+  report.tables.push_back(
+      {"Verdicts", table_of(matrix), rule_text(options) + ".", false, "matrix", matrix_records(matrix)});
   for (std::size_t model = 0; model < matrix.models.size(); ++model) {
     std::size_t passed = 0, tried = 0;
     for (const auto& [place, cell] : matrix.cells) {

@@ -78,7 +78,13 @@ FigureReport build_places(std::span<const ResultRow> rows, const FigureSubject& 
   const std::vector<Curve> curves = curves_of(cells, place, threshold);
   FigureReport report;
   Json means = Json::array(), data = Json::array();
-  Table table{.columns = {{"panel"}, {"model"}, {"from", Align::right}, {"accuracy (%)", Align::right}}, .rows = {}};
+  Records records;
+  Table table{.columns = {{"panel"},
+                          {"model"},
+                          {"from", Align::right},
+                          {"accuracy (%)", Align::right},
+                          {"95 % interval", Align::right}},
+              .rows = {}};
   for (const Curve& curve : curves) {
     Json points = Json::array();
     const std::string& panel = cells.panels[curve.cell->panel];
@@ -91,7 +97,15 @@ FigureReport build_places(std::span<const ResultRow> rows, const FigureSubject& 
                        {"max", 100 * summary.max},
                        {"summary", summary_text(summary)}});
       points.push_back({{"from", from}, {"accuracy", statistics_json(summary)}});
-      table.rows.push_back({panel, curve.cell->series, fmt::format("{}", from), mean_and_error(summary)});
+      table.rows.push_back(
+          {panel, curve.cell->series, fmt::format("{}", from), mean_and_error(summary), interval_text(summary)});
+      Record& record = records.emplace_back();
+      record = {{"panel", panel},
+                {"series", curve.cell->series},
+                {"lr", curve.cell->chosen().rate},
+                {fmt::format("from_{}_tokens", place.what), from},
+                {"seeds", summary.n}};
+      add_score(record, "accuracy", summary);
     }
     data.push_back(
         {{"panel", panel}, {"label", curve.cell->series}, {"lr", curve.cell->chosen().rate}, {"points", points}});
@@ -114,7 +128,8 @@ FigureReport build_places(std::span<const ResultRow> rows, const FigureSubject& 
   report.figures.push_back({fmt::format("{}-by-{}", subject.name, place.what), figure,
                             fmt::format("Test accuracy against the {}.", place.axis)});
   report.tables.push_back({fmt::format("Accuracy by {}", place.what), table,
-                           "In per cent over seeds: mean ± standard error.", false, fmt::format("by-{}", place.what)});
+                           "In per cent over seeds: mean ± standard error.", false, fmt::format("by-{}", place.what),
+                           records});
   return report;
 }
 

@@ -157,11 +157,17 @@ FigureReport build_signal(std::span<const ResultRow> rows, const FigureSubject& 
   Table table{
       .columns = {{"model"}, {"run"}, {"seed", Align::right}, {"rate", Align::right}, {"validation %", Align::right}},
       .rows = {}};
+  Records records;
   for (const Shown& one : shown) {
     for (const auto& [name, trace] : one.traces)
       if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end()) ++signals[name];
     table.rows.push_back({one.name, one.row->run, seed_text(*one.row), format_rate(learning_rate(*one.row)),
                           format_percent(counted_validation_accuracy(*one.row))});
+    records.push_back({{"model", one.name},
+                       {"run", one.row->run},
+                       {"seed", seed_text(*one.row)},
+                       {"lr", learning_rate(*one.row)},
+                       {"validation_accuracy", counted_validation_accuracy(*one.row)}});
   }
   FigureReport report;
   for (const auto& [name, count] : signals) {
@@ -174,8 +180,8 @@ FigureReport build_signal(std::span<const ResultRow> rows, const FigureSubject& 
   if (signals.empty())
     report.figures.push_back({subject.name, empty_figure(title, lines, "no run has kept a signal"),
                               "No run of this study has kept a signal ([test] traces)."});
-  report.tables.push_back(
-      {"Runs that are shown", table, "Of each model the run with the median validation accuracy.", false, "signals"});
+  report.tables.push_back({"Runs that are shown", table, "Of each model the run with the median validation accuracy.",
+                           false, "signals", records});
   report.data = {{"signals", Json::array()}};
   for (const Shown& one : shown) report.data["signals"].push_back({{"label", one.name}, {"run", one.row->run}});
   return report;

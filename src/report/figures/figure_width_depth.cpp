@@ -109,6 +109,7 @@ Table table_of(const Cells& cells, const FigureSubject& subject) {
                           {"parameters", Align::right},
                           {"best rate", Align::right},
                           {"test %", Align::right},
+                          {"95 % interval", Align::right},
                           {"seeds", Align::right}},
               .rows = {}};
   if (!subject.paper.empty()) empty.columns.push_back({"paper", Align::right});
@@ -121,12 +122,28 @@ Table table_of(const Cells& cells, const FigureSubject& subject) {
                                  grouped(static_cast<std::int64_t>(parameters_of(cell))),
                                  format_rate(cell.chosen().rate),
                                  mean_and_error(cell.chosen().test),
+                                 interval_text(cell.chosen().test),
                                  std::to_string(cell.rows.size())};
     const study::PaperValue* said = study::find_paper_value(subject.paper, cell.rows.front()->config);
     if (!subject.paper.empty()) row.push_back(said ? said->shown() : "");
     parts[cell.panel].table.rows.push_back(std::move(row));
   }
   return parts.empty() ? empty : stacked("panel", parts);
+}
+
+Records size_records(const Cells& cells, const FigureSubject& subject) {
+  Records records;
+  for (const Cell& cell : cells.cells) {
+    Record& record = records.emplace_back();
+    record = {{"panel", cells.panels[cell.panel]}, {"series", cell.series},
+              {"layers", cell.point[1]},           {"width", cell.point[0]},
+              {"parameters", parameters_of(cell)}, {"best_lr", cell.chosen().rate},
+              {"seeds", cell.rows.size()}};
+    add_score(record, "test_score", cell.chosen().test);
+    if (const auto* said = study::find_paper_value(subject.paper, cell.rows.front()->config))
+      record["paper"] = said->shown();
+  }
+  return records;
 }
 
 FigureReport build_width_depth(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options) {
@@ -136,7 +153,8 @@ FigureReport build_width_depth(std::span<const ResultRow> rows, const FigureSubj
                             figure_of(cells, subject, options, setup_line(rows), score_axis(score_name(rows))),
                             "Test score against the number of parameters; widths of one depth are joined."});
   report.tables.push_back({"Width and depth", table_of(cells, subject),
-                           "In per cent over seeds: mean ± standard error.", false, "width-depth"});
+                           "In per cent over seeds: mean ± standard error.", false, "width-depth",
+                           size_records(cells, subject)});
   Json points = Json::array();
   for (const Cell& cell : cells.cells)
     points.push_back({{"panel", cells.panels[cell.panel]},

@@ -15,6 +15,7 @@ namespace mneme::report {
 namespace {
 
 constexpr std::size_t kManyLines = 40;  // a longer table starts closed
+constexpr std::size_t kFewPairs = 3;    // more differences than these are in a table only
 
 std::string rule_text(const LrWindowRule& rule) {
   return fmt::format("a rate is in the window if at least {:.0f} % of its seeds reach {:.0f} % validation accuracy",
@@ -24,10 +25,38 @@ std::string rule_text(const LrWindowRule& rule) {
 std::string finding(const std::string& panel, const LrSeries& series) {
   const std::string label = panel.empty() ? series.label : fmt::format("{}, {}", panel, series.label);
   if (!series.window) return fmt::format("{}: no learning rate of this grid is in the window", label);
-  return fmt::format("{}: window {}, {} decades wide; best rate {} with {} % on test", label,
-                     describe_range(series.window), describe_width(series.window),
-                     format_rate(series.points[series.best].rate),
-                     format_percent(series.points[series.best].test.mean));
+  return fmt::format(
+      "{}: window {}, {} decades wide ({}); best rate {} with {} % on test", label, describe_range(series.window),
+      describe_width(series.window), describe_uncertainty(series.uncertainty, series.grid.seeds()),
+      format_rate(series.points[series.best].rate), format_percent(series.points[series.best].test.mean));
+}
+
+// "attention's window is 0.50 decades wider than mamba's".
+std::string difference_text(const std::string& panel, const ComparedWindows& pair) {
+  const double size = std::abs(pair.difference);
+  std::string text = panel.empty() ? "" : panel + ", ";
+  text += size < 0.005 ? fmt::format("{} and {}: windows of equal width", pair.first->label, pair.second->label)
+                       : fmt::format("{}: its window is {:.2f} decades {} than that of {}", pair.first->label, size,
+                                     pair.difference > 0 ? "wider" : "narrower", pair.second->label);
+  if (pair.seeds < 2) return text + " (one seed: the uncertainty is not known)";
+  text += fmt::format(" (difference {:+.2f}, 95 % from {:+.2f} to {:+.2f}", pair.difference, pair.draws.least,
+                      pair.draws.most);
+  if (pair.draws.unknown > 0)
+    text += fmt::format("; in {:.0f} % of the draws an end of the grid hides which is wider", 100 * pair.draws.unknown);
+  return text + ")";
+}
+
+Json compared_json(const std::string& panel, const ComparedWindows& pair) {
+  const bool known = pair.seeds > 1;
+  return {{"panel", panel},
+          {"first", pair.first->label},
+          {"second", pair.second->label},
+          {"decades", pair.difference},
+          {"decades_95", known ? Json{pair.draws.least, pair.draws.most} : Json()},
+          {"wider", pair.draws.wider},
+          {"equal", pair.draws.equal},
+          {"narrower", pair.draws.narrower},
+          {"unknown", pair.draws.unknown}};
 }
 
 Json series_json(const std::string& panel, const LrSeries& series) {
@@ -40,12 +69,14 @@ Json series_json(const std::string& panel, const LrSeries& series) {
                       {"test", statistics_json(point.test)}});
   Json window;
   if (series.window)
-    window = {{"lo", series.window->lo},
-              {"hi", series.window->hi},
-              {"decades", series.window->decades()},
-              {"reaches_lowest", series.window->reaches_lowest},
-              {"reaches_highest", series.window->reaches_highest},
-              {"decades_error", series.uncertainty.width_error}};
+    window = {
+        {"lo", series.window->lo},
+        {"hi", series.window->hi},
+        {"decades", series.window->decades()},
+        {"reaches_lowest", series.window->reaches_lowest},
+        {"reaches_highest", series.window->reaches_highest},
+        {"decades_error", series.uncertainty.width_error},
+        {"decades_95", series.grid.seeds() > 1 ? Json{series.uncertainty.least, series.uncertainty.most} : Json()}};
   return {{"panel", panel},
           {"label", series.label},
           {"window", window},
@@ -58,6 +89,7 @@ Json series_json(const std::string& panel, const LrSeries& series) {
 
 Json paired_json(const std::string& panel, const PairedDifference& paired) {
   const double error = paired.difference.standard_error;
+  const auto interval = confidence_interval(paired.difference);
   return {{"panel", panel},
           {"first", paired.first},
           {"second", paired.second},
@@ -66,7 +98,8 @@ Json paired_json(const std::string& panel, const PairedDifference& paired) {
           {"at_best_rates", paired.at_best_rates},
           {"pairs", paired.difference.n},
           {"mean_difference", paired.difference.mean},
-          {"standard_error", std::isnan(error) ? Json() : Json(error)}};
+          {"standard_error", std::isnan(error) ? Json() : Json(error)},
+          {"confidence_95", interval ? Json{interval->low, interval->high} : Json()}};
 }
 
 // The rows of each combination of the fields' values; runs that have not ended are in it and are counted there.
@@ -94,19 +127,32 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
   for (const LrPanel& panel : panels)
     for (const LrSeries& series : panel.windows.series)
       with_paper |= study::find_paper_value(subject.paper, series.config) != nullptr;
-  Json all_series = Json::array(), all_pairs = Json::array();
+  Json all_series = Json::array(), all_pairs = Json::array(), all_compared = Json::array();
+  Records window_records, rate_records, pair_records, compared_records;
+  std::vector<std::string> differences;
   for (const LrPanel& panel : panels) {
     windows.push_back({panel.name, window_table(panel.windows, subject.paper, with_paper)});
     rates.push_back({panel.name, rate_table(panel.windows)});
     compared.push_back({panel.name, comparison_table(panel.windows)});
     const std::vector<PairedDifference> paired = paired_differences(panel.windows);
     pairs.push_back({panel.name, paired_table(paired)});
+    add_window_records(window_records, panel.name, panel.windows, subject.paper);
+    add_rate_records(rate_records, panel.name, panel.windows);
+    add_comparison_records(compared_records, panel.name, panel.windows);
+    add_paired_records(pair_records, panel.name, paired);
+    for (const ComparedWindows& pair : compare_all(panel.windows)) {
+      differences.push_back(difference_text(panel.name, pair));
+      all_compared.push_back(compared_json(panel.name, pair));
+    }
     for (const PairedDifference& one : paired) all_pairs.push_back(paired_json(panel.name, one));
     for (const LrSeries& series : panel.windows.series) {
       report.findings.push_back(finding(panel.name, series));
       all_series.push_back(series_json(panel.name, series));
     }
   }
+  // With many series the table says it better.
+  if (differences.size() <= kFewPairs)
+    report.findings.insert(report.findings.end(), differences.begin(), differences.end());
   const Json figure = lr_window_figure(panels, {.title = figure_title(subject, options),
                                                 .setup = setup_line(rows),
                                                 .scale = subject.scale,
@@ -115,20 +161,22 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
                                                 .marks = options.reals("marks")});
   report.figures.push_back(
       {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});
-  report.tables.push_back({"Windows", stacked("panel", windows), rule_text(rule) + ".", false, "windows"});
-  if (const Table differences = stacked("panel", compared); !differences.rows.empty())
-    report.tables.push_back({"Windows compared", differences,
+  report.tables.push_back(
+      {"Windows", stacked("panel", windows), rule_text(rule) + ".", false, "windows", window_records});
+  if (const Table differing = stacked("panel", compared); !differing.rows.empty())
+    report.tables.push_back({"Windows compared", differing,
                              "Differences in decades, over resampled seeds that are the same for both.", true,
-                             "windows-compared"});
+                             "windows-compared", compared_records});
   const Table rate_lines = stacked("panel", rates);
   report.tables.push_back({"Learning rates", rate_lines, "Accuracies in per cent over seeds.",
-                           rate_lines.rows.size() > kManyLines, "rates"});
+                           rate_lines.rows.size() > kManyLines, "rates", rate_records});
   if (!all_pairs.empty())
-    report.tables.push_back({"Pairs of seeds", stacked("panel", pairs),
-                             "Test accuracy of two series at equal seeds: mean and standard error of the difference.",
-                             true, "paired"});
+    report.tables.push_back(
+        {"Pairs of seeds", stacked("panel", pairs),
+         "Test accuracy of two series at equal seeds: mean, standard error and interval of the difference.", true,
+         "paired", pair_records});
   report.rules.emplace_back("Window", rule_text(rule));
-  report.data = {{"series", all_series}, {"paired", all_pairs}};
+  report.data = {{"series", all_series}, {"paired", all_pairs}, {"compared", all_compared}};
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "report/pages/records.h"
 #include "report/pages/table.h"
 
 namespace mneme::report {
@@ -20,8 +21,9 @@ struct ReportTable {
   std::string title;
   Table table;
   std::string note;
-  bool folded = false;  // long lists start closed; they open for printing
-  std::string name;     // of its CSV and LaTeX files; "": it has none
+  bool folded = false;   // long lists start closed; they open for printing
+  std::string name;      // of its CSV and LaTeX files; "": it has none
+  Records records = {};  // what the CSV file holds
 };
 
 using Facts = std::vector<std::pair<std::string, std::string>>;  // "Task" -> "MQAR, length 32", ...

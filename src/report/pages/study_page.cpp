@@ -44,15 +44,17 @@ std::vector<ReportSection> sections_of(const std::vector<ResultRow>& rows, const
   if (!subject.claims.empty())
     sections.emplace_back().tables.push_back(
         {"Claims", claim_table(subject.claims),
-         "What the paper states, judged on these runs at this scale; rules in docs/claims.md.", false, "claims"});
+         "What the paper states, judged on these runs at this scale; rules in docs/claims.md.", false, "claims",
+         claim_records(subject.claims)});
   for (const FigureReport& figure : figures)
     sections.push_back({.title = "", .findings = figure.findings, .figures = figure.figures, .tables = figure.tables});
   ReportSection& last = sections.emplace_back();
-  last.tables.push_back({"Settings", settings_table(rows), "What all runs have in common.", true, "settings"});
+  last.tables.push_back(
+      {"Settings", settings_table(rows), "What all runs have in common.", true, "settings", settings_records(rows)});
   if (!subject.environments.empty())
     last.tables.push_back(
         {"Environment", environment_table(subject.environments), "Where the runs were made.", true, ""});
-  last.tables.push_back({"Runs", run_table(rows), "", true, "runs"});
+  last.tables.push_back({"Runs", run_table(rows), "", true, "runs", run_records(rows)});
   return sections;
 }
 

@@ -92,7 +92,8 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
     for (const ReportTable& table : section.tables) {
       if (table.name.empty()) continue;
       const std::string name = once(given, table.name);
-      write(report.directory / (name + ".csv"), to_csv(table.table));
+      // A table without lines has no file for machines: a reader of tables would stop at one that is empty.
+      if (!table.records.empty()) write(report.directory / (name + ".csv"), to_csv(table.records));
       write(report.directory / (name + ".tex"), to_latex(table.table));
     }
   }

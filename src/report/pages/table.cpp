@@ -14,36 +14,6 @@ void check_shape(const Table& table) {
   for (const auto& row : table.rows) require(row.size() == table.columns.size(), "a table row as long as the header");
 }
 
-bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
-}
-
-// C0 controls, DEL and C1 controls (U+0080 to U+009F, two bytes in UTF-8) become "?".
-std::string printable(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1 = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    result += byte < 0x20 || byte == 0x7F || is_c1 ? '?' : text[i];
-    if (is_c1) ++i;
-  }
-  return result;
-}
-
-std::string padded(const std::string& text, std::size_t width, Align align) {
-  const std::string space(width - code_points(text), ' ');
-  return align == Align::right ? space + text : text + space;
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
-
 std::string latex_cell(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -96,33 +66,6 @@ Table stacked(std::string_view title, const std::vector<TablePart>& parts) {
   return whole;
 }
 
-std::string to_text(const Table& table) {
-  check_shape(table);
-  std::vector<std::vector<std::string>> lines{titles(table)};
-  lines.insert(lines.end(), table.rows.begin(), table.rows.end());
-  std::vector<std::size_t> widths(table.columns.size(), 0);
-  for (auto& line : lines)
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      line[i] = printable(line[i]);
-      widths[i] = std::max(widths[i], code_points(line[i]));
-    }
-
-  std::string text;
-  for (std::size_t row = 0; row < lines.size(); ++row) {
-    std::string line;
-    std::string rule;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      line += (i > 0 ? "  " : "") + padded(lines[row][i], widths[i], table.columns[i].align);
-      rule += i > 0 ? "  " : "";
-      for (std::size_t k = 0; k < widths[i]; ++k) rule += "─";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-    if (row == 0) text += rule + '\n';
-  }
-  return text;
-}
-
 std::string to_html(const Table& table) {
   check_shape(table);
   // Sentences may be broken; names, numbers and times may not.
@@ -144,13 +87,6 @@ std::string to_html(const Table& table) {
   std::string html = "<table>\n<thead>\n" + line(titles(table), "th") + "</thead>\n<tbody>\n";
   for (const auto& row : table.rows) html += line(row, "td");
   return html + "</tbody>\n</table>\n";
-}
-
-std::string to_csv(const Table& table) {
-  check_shape(table);
-  std::string csv = joined(titles(table), ",", csv_cell) + "\r\n";
-  for (const auto& row : table.rows) csv += joined(row, ",", csv_cell) + "\r\n";
-  return csv;
 }
 
 std::string to_latex(const Table& table) {

@@ -1,4 +1,4 @@
-// A small table and the four ways to print it.
+// A small table and the three ways to show it to people; what machines read is in records.h.
 #pragma once
 
 #include <string>
@@ -29,13 +29,15 @@ Table stacked(std::string_view title, const std::vector<TablePart>& parts);
 
 // Aligned columns under a rule, for a terminal. Widths count code points, so "≥" is one column;
 // control characters in cells are shown as "?", so that stored text cannot drive the terminal.
-std::string to_text(const Table& table);
+// A table that is wider than `columns` (0: any width) has its titles and cells broken at spaces; where that is not
+// enough it becomes a list: a block of lines a row, one line a column.
+std::string to_text(const Table& table, std::size_t columns = 0);
+
+// Broken at spaces into lines of at most `width` code points, as far as its words allow.
+std::vector<std::string> broken(const std::string& text, std::size_t width);
 
 // <table>...</table>, every cell escaped.
 std::string to_html(const Table& table);
-
-// RFC 4180: comma-separated, CRLF, cells quoted where needed, first line the titles.
-std::string to_csv(const Table& table);
 
 // A booktabs tabular, every cell escaped.
 std::string to_latex(const Table& table);

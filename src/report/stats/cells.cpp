@@ -108,6 +108,11 @@ std::string mean_and_error(const Summary& summary) {
   return fmt::format("{} ± {}", format_percent(summary.mean), format_percent(summary.standard_error));
 }
 
+std::string interval_text(const Summary& summary) {
+  const auto interval = share_interval(summary);
+  return interval ? fmt::format("{} to {}", format_percent(interval->low), format_percent(interval->high)) : "-";
+}
+
 std::string summary_text(const Summary& summary) {
   return fmt::format("{} (min {}, max {}, n = {})", format_percent(summary.mean), format_percent(summary.min),
                      format_percent(summary.max), summary.n);

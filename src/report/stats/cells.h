@@ -50,6 +50,8 @@ Cells sort_into_cells(std::span<const ResultRow> rows, const CellFields& fields)
 
 // "mean ± standard error" in per cent; the mean alone of one seed.
 std::string mean_and_error(const Summary& summary);
+// "97.1 to 99.5": the 95 % confidence interval in per cent, within 0 and 100; "-" of one seed.
+std::string interval_text(const Summary& summary);
 // "98.3 (min 97.1, max 99.0, n = 3)".
 std::string summary_text(const Summary& summary);
 

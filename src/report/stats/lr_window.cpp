@@ -149,11 +149,30 @@ LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& r
   return windows;
 }
 
+std::vector<ComparedWindows> compare_all(const LrWindows& windows) {
+  const auto width = [](const LrSeries& series) { return series.window ? series.window->decades() : 0.0; };
+  std::vector<ComparedWindows> pairs;
+  for (auto first = windows.series.begin(); first != windows.series.end(); ++first)
+    for (auto second = first + 1; second != windows.series.end(); ++second)
+      pairs.push_back({.first = &*first,
+                       .second = &*second,
+                       .seeds = std::min(first->grid.seeds(), second->grid.seeds()),
+                       .difference = width(*first) - width(*second),
+                       .draws = study::compare_windows(first->grid, second->grid, windows.rule)});
+  return pairs;
+}
+
 std::string describe_width(const std::optional<RateWindow>& window) {
   if (!window) return "none";
   const bool open = window->reaches_lowest || window->reaches_highest;
   if (window->rates == 1) return "0 (one rate)";
   return fmt::format("{}{:.2f}", open ? "at least " : "", window->decades());
+}
+
+std::string describe_uncertainty(const study::WindowUncertainty& uncertainty, std::size_t seeds, double unit) {
+  if (seeds < 2) return "one seed: its uncertainty is not known";
+  return fmt::format("± {:.2f} over seeds, 95 % from {:.2f} to {:.2f}", uncertainty.width_error * unit,
+                     uncertainty.least * unit, uncertainty.most * unit);
 }
 
 std::string describe_range(const std::optional<RateWindow>& window) {

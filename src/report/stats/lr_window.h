@@ -77,6 +77,16 @@ struct LrWindows {
   int left_out = 0;              // that have not ended
 };
 
+// Two series and the difference of their windows in decades (no window: width 0).
+struct ComparedWindows {
+  const LrSeries *first = nullptr, *second = nullptr;
+  std::size_t seeds = 0;  // of the one that has fewer: one says nothing of the uncertainty
+  double difference = 0;  // first less second, as seen
+  study::WindowComparison draws;
+};
+// Every two series, in their order; they point into `windows`.
+std::vector<ComparedWindows> compare_all(const LrWindows& windows);
+
 // `apart_from`: fields that make no series of their own (rows.h).
 LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& rule = {},
                           const std::vector<std::string>& apart_from = {});
@@ -93,5 +103,9 @@ study::SeedGrid seed_grid(const std::vector<const ResultRow*>& results,
 std::string describe_width(const std::optional<RateWindow>& window);
 // "1e-3 to 3.16e-2", "1e-3", "none".
 std::string describe_range(const std::optional<RateWindow>& window);
+
+// "± 0.25 over seeds, 95 % from 1.00 to 1.75", in decades: the width's standard deviation and the middle 95 % of its
+// draws. One seed says nothing of either. `unit`: decades of a unit of the positions.
+std::string describe_uncertainty(const study::WindowUncertainty& uncertainty, std::size_t seeds, double unit = 1);
 
 }  // namespace mneme::report

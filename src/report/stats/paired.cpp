@@ -32,6 +32,10 @@ std::optional<Summary> difference(const RatePoint& first, const RatePoint& secon
   return summarize(differences, 0);
 }
 
+std::string points_text(const std::optional<Interval>& interval) {
+  return interval ? fmt::format("{:+.1f} to {:+.1f}", 100 * interval->low, 100 * interval->high) : "-";
+}
+
 }  // namespace
 
 std::vector<PairedDifference> paired_differences(const LrWindows& windows) {
@@ -57,7 +61,8 @@ Table paired_table(const std::vector<PairedDifference>& differences) {
                           {"rate", Align::right},
                           {"pairs", Align::right},
                           {"first - second, % points", Align::right},
-                          {"s.e.", Align::right}},
+                          {"s.e.", Align::right},
+                          {"95 % interval", Align::right}},
               .rows = {}};
   for (const PairedDifference& paired : differences) {
     const std::string rates = format_rate(paired.first_rate);
@@ -65,9 +70,23 @@ Table paired_table(const std::vector<PairedDifference>& differences) {
         {paired.first, paired.second,
          paired.at_best_rates ? fmt::format("best: {}, {}", rates, format_rate(paired.second_rate)) : rates,
          std::to_string(paired.difference.n), fmt::format("{:+.1f}", 100 * paired.difference.mean),
-         format_percent(paired.difference.standard_error)});
+         format_percent(paired.difference.standard_error), points_text(confidence_interval(paired.difference))});
   }
   return table;
+}
+
+void add_paired_records(Records& records, const std::string& panel, const std::vector<PairedDifference>& differences) {
+  for (const PairedDifference& paired : differences) {
+    Record& record = records.emplace_back();
+    record = {{"panel", panel},
+              {"first", paired.first},
+              {"second", paired.second},
+              {"first_lr", paired.first_rate},
+              {"second_lr", paired.second_rate},
+              {"at_best_rates", paired.at_best_rates},
+              {"pairs", paired.difference.n}};
+    add_summary(record, "test_score_difference", paired.difference);
+  }
 }
 
 }  // namespace mneme::report

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "report/pages/records.h"
 #include "report/pages/table.h"
 #include "report/stats/lr_window.h"
 
@@ -24,7 +25,9 @@ struct PairedDifference {
 // once; a comparison without a pair is missing.
 std::vector<PairedDifference> paired_differences(const LrWindows& windows);
 
-// One line a comparison: series, rates, pairs, mean difference in percentage points and its standard error.
+// One line a comparison: series, rates, pairs, mean difference in percentage points, its standard error and confidence
+// interval; and the same for machines.
 Table paired_table(const std::vector<PairedDifference>& differences);
+void add_paired_records(Records& records, const std::string& panel, const std::vector<PairedDifference>& differences);
 
 }  // namespace mneme::report

@@ -1,6 +1,7 @@
 // What a handful of seeds says together.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "core/json.h"
@@ -20,7 +21,18 @@ struct Summary {
 // Needs at least one value, all finite. The result does not depend on the order of the values, to the bit.
 Summary summarize(std::span<const double> values, double threshold);
 
-// n, mean, standard_error (null for one value), min, max, median, success_rate.
+// The t with |T| <= t in 95 % of the draws, for Student's T with this many degrees of freedom (at least one).
+double student_t95(int degrees);
+
+struct Interval {
+  double low = 0, high = 0;
+};
+// The 95 % confidence interval of the mean by Student's t, mean ± t standard errors; nothing for one value.
+std::optional<Interval> confidence_interval(const Summary& summary);
+// The same for values that cannot leave [0, 1], such as accuracies: the part of the interval that is in there.
+std::optional<Interval> share_interval(const Summary& summary);
+
+// n, mean, standard_error and confidence_95 ([low, high]; both null for one value), min, max, median, success_rate.
 Json statistics_json(const Summary& summary);
 
 }  // namespace mneme::report

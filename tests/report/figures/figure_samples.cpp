@@ -104,8 +104,18 @@ std::vector<report::ResultRow> width_rows() {
   return rows;
 }
 
-std::vector<report::ResultRow> dynamics_rows() {
+std::vector<report::ResultRow> dynamics_rows(bool all_rates) {
   std::vector<report::ResultRow> rows;
+  if (all_rates) {
+    rows = dynamics_rows(false);
+    for (const report::ResultRow& row : dynamics_rows(false)) {
+      rows.push_back(row);
+      rows.back().run += "-fast";
+      rows.back().config["train"]["lr"] = 1e-2;
+      for (report::MetricPoint& point : rows.back().metrics) point.loss = rounded(0.5 + point.loss / 2);
+    }
+    return rows;
+  }
   for (const char* mixer : {"attention", "mamba"})
     for (const int seed : {1, 2, 3}) {
       const bool attends = std::string(mixer) == "attention";
@@ -195,6 +205,7 @@ std::vector<FigureSample> figure_samples() {
       {"cost_to_solve", "kind = \"cost-to-solve\"\n", cost_rows()},
       {"by_distance", "kind = \"by-distance\"\n", place_rows()},
       {"by_position", "kind = \"by-position\"\n", place_rows()},
+      {"dynamics_all_rates", "kind = \"dynamics\"\nrates = \"all\"\n", dynamics_rows(true)},
   };
 }
 

@@ -24,7 +24,7 @@ std::vector<report::ResultRow> extrapolation_rows();
 std::vector<report::ResultRow> place_rows();
 std::vector<report::ResultRow> matrix_rows();
 std::vector<report::ResultRow> width_rows();
-std::vector<report::ResultRow> dynamics_rows();
+std::vector<report::ResultRow> dynamics_rows(bool all_rates = false);
 std::vector<report::ResultRow> signal_rows();
 
 // What the kind makes of the rows.

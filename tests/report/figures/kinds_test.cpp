@@ -24,6 +24,8 @@ using testing::FigureSample;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::JsonSchema;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 const JsonSchema& vega_lite_schema() {
   static const JsonSchema schema(
@@ -97,6 +99,21 @@ TEST_P(Samples, TablesPrintInEveryWay) {
   }
 }
 
+// CSV files had cells such as "99.6 ± 0.2", "2,500" and "13 s".
+TEST_P(Samples, MachinesGetPlainNumbersAtFullPrecision) {
+  for (const ReportTable& table : build_sample(GetParam()).tables) {
+    ASSERT_FALSE(table.name.empty());
+    ASSERT_FALSE(table.records.empty()) << table.name;
+    for (const Record& record : table.records)
+      for (const auto& [column, value] : record.items()) {
+        EXPECT_EQ(column.find_first_of(" %±()"), column.npos) << column;
+        if (!value.is_string()) continue;
+        for (const char* display : {"±", "%", " to "})
+          EXPECT_EQ(value.get<std::string>().find(display), std::string::npos) << column << " " << value;
+      }
+  }
+}
+
 TEST(Kinds, EveryKindHasASampleAndItsOwnName) {
   std::set<std::string> sampled, names;
   for (const FigureSample& sample : testing::figure_samples())
@@ -129,6 +146,31 @@ TEST(Kinds, UnknownKindsAndOptionsAreNamedWithTheirPlace) {
   EXPECT_THAT(message("[figure]\nmarks = [\"a\"]"), HasSubstr("figure.marks: got"));
   EXPECT_THAT(message("figure = 3"), HasSubstr("figure: got 3, expected a table"));
   EXPECT_EQ(figure_requests({}).front().kind->name, "lr-window");
+}
+
+// "drops with accuracy 0" beside a loss that fell from 2.0 to 0.3 read as wrong.
+TEST(Kinds, DynamicsSaysWhatADropIs) {
+  const FigureReport report = build_sample(testing::figure_samples()[4]);
+  const std::string& note = report.tables[0].note;
+  for (const char* part : {"a plateau of the validation loss (three evaluations within 1 %)", "a fall by at least 5 %",
+                           "a loss that falls from the start without a plateau has no drop"})
+    EXPECT_THAT(note, HasSubstr(part));
+  EXPECT_THAT(to_text(report.tables[0].table), HasSubstr("loss, first to last"));
+  EXPECT_THAT(report.findings[0], HasSubstr("after a plateau the validation loss drops without accuracy"));
+}
+
+TEST(Kinds, DynamicsDrawsEveryRateIfAsked) {
+  const FigureReport best = build_sample(testing::figure_samples()[4]),
+                     all = build_sample(testing::figure_samples().back());
+  const auto lines = [](const FigureReport& report) {
+    std::set<std::pair<std::size_t, std::string>> found;
+    for (const Json& point : report.figures[0].specification["datasets"]["curves"])
+      found.emplace(point["panel"].get<std::size_t>(), point["series"].get<std::string>());
+    return found;
+  };
+  EXPECT_THAT(lines(best), UnorderedElementsAre(Pair(0u, "attention"), Pair(0u, "mamba")));
+  EXPECT_THAT(lines(all), UnorderedElementsAre(Pair(0u, "1e-3"), Pair(0u, "1e-2"), Pair(1u, "1e-3"), Pair(1u, "1e-2")));
+  EXPECT_EQ(all.tables[0].table.rows.size(), 4u);
 }
 
 // The check of specifications can fail.

@@ -2,13 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/error.h"
+#include "core/text.h"
 
 namespace mneme::report {
 namespace {
 
 Table sample() {
   return {.columns = {{"mixer"}, {"test %", Align::right}}, .rows = {{"attention", "99.0"}, {"≥ rwkv_7", "5.1"}}};
+}
+
+std::size_t code_points(const std::string& line) {
+  return static_cast<std::size_t>(std::count_if(
+      line.begin(), line.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
 TEST(Table, TextIsAligned) {
@@ -44,9 +52,30 @@ TEST(Table, CellsOfALinkColumnLeadToTheSectionTheyName) {
   EXPECT_EQ(to_text(table).find("href"), std::string::npos);
 }
 
-TEST(Table, CsvQuotesWhereNeeded) {
-  const Table table{.columns = {{"a"}, {"b,c"}}, .rows = {{"plain", "say \"hi\""}, {"two\nlines", ""}}};
-  EXPECT_EQ(to_csv(table), "a,\"b,c\"\r\nplain,\"say \"\"hi\"\"\"\r\n\"two\nlines\",\r\n");
+// Tables of eleven columns used to run over the edge of every terminal, broken by it in the middle of words.
+TEST(Table, AWideTableIsBrokenAtSpaces) {
+  const Table table{
+      .columns = {{"mixer"}, {"what it is"}, {"test %", Align::right}},
+      .rows = {{"attention", "softmax over all of the past", "99.0 ± 0.2"}, {"ema", "an average", "5.1"}}};
+  EXPECT_EQ(to_text(table, 34),
+            "mixer      what it is       test %\n"
+            "─────────  ───────────  ──────────\n"
+            "attention  softmax      99.0 ± 0.2\n"
+            "           over all of\n"
+            "           the past\n"
+            "ema        an average          5.1\n");
+  for (const std::size_t columns : {30, 36, 44, 60})
+    for (const std::string& line : split(to_text(table, columns), '\n')) EXPECT_LE(code_points(line), columns) << line;
+  EXPECT_EQ(to_text(table, 60), to_text(table));
+}
+
+TEST(Table, ATableWhoseWordsAreTooWideIsAList) {
+  EXPECT_EQ(to_text(sample(), 14),
+            "mixer   attention\n"
+            "test %  99.0\n"
+            "\n"
+            "mixer   ≥ rwkv_7\n"
+            "test %  5.1\n");
 }
 
 TEST(Table, LatexIsBooktabsAndEscaped) {
@@ -61,7 +90,6 @@ TEST(Table, ARaggedRowIsADefect) {
   const Table table{.columns = {{"a"}, {"b"}}, .rows = {{"1"}}};
   EXPECT_THROW(to_text(table), Error);
   EXPECT_THROW(to_html(table), Error);
-  EXPECT_THROW(to_csv(table), Error);
   EXPECT_THROW(to_latex(table), Error);
 }
 

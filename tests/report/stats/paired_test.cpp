@@ -61,8 +61,8 @@ TEST(Paired, RatesAreMatchedAndTheBestOnesComeLast) {
   EXPECT_TRUE(std::isnan(differences[1].difference.standard_error));
 
   const Table table = paired_table(differences);
-  EXPECT_THAT(table.rows[0], ElementsAre("a", "b", "1e-3", "3", "+10.0", "1.2"));
-  EXPECT_THAT(table.rows[1], ElementsAre("a", "b", "best: 1e-2, 1e-3", "1", "+20.0", "-"));
+  EXPECT_THAT(table.rows[0], ElementsAre("a", "b", "1e-3", "3", "+10.0", "1.2", "+5.0 to +15.0"));
+  EXPECT_THAT(table.rows[1], ElementsAre("a", "b", "best: 1e-2, 1e-3", "1", "+20.0", "-", "-"));
 }
 
 TEST(Paired, OneSeriesHasNobodyToCompareWith) {

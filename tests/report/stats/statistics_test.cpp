@@ -32,6 +32,21 @@ TEST(Statistics, OneValueHasNoStandardError) {
   EXPECT_EQ(summary.success_rate, 0);
 }
 
+TEST(Statistics, ConfidenceIntervalsAreStudents) {
+  // Tables of Student's distribution.
+  for (const auto& [degrees, t] :
+       std::vector<std::pair<int, double>>{{1, 12.7062}, {2, 4.30265}, {3, 3.18245}, {4, 2.77645}, {30, 2.04227}})
+    EXPECT_NEAR(student_t95(degrees), t, 1e-5) << degrees;
+  EXPECT_NEAR(student_t95(10000), 1.96020, 1e-5);
+  const auto interval = confidence_interval(summarize(std::vector<double>{0.2, 1.0, 0.6, 0.9}, 0.9));
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->low, 0.675 - 3.18245 * 0.179699, 1e-5);
+  EXPECT_NEAR(interval->high, 0.675 + 3.18245 * 0.179699, 1e-5);
+  const auto share = share_interval(summarize(std::vector<double>{0.2, 1.0, 0.6, 0.9}, 0.9));
+  EXPECT_EQ(share->high, 1);
+  EXPECT_FALSE(confidence_interval(summarize(std::vector<double>{0.5}, 0.9)));
+}
+
 TEST(Statistics, MedianOfAnOddNumberIsTheMiddleOne) {
   EXPECT_EQ(summarize(std::vector<double>{0.9, 0.1, 0.3}, 0.9).median, 0.3);
 }

@@ -27,8 +27,9 @@ export function csv(columns: (string | Column)[], rows: Scalar[][]): string {
   return [columns.map(title), ...rows].map((row) => row.map(csvCell).join(',')).join('\n') + '\n';
 }
 
+// What the server wrote for programs, if it did: the table itself is rounded for people.
 export function saveCsv(table: TableData, name: string): void {
-  saveText(csv(table.columns, table.rows), `${name}.csv`, 'text/csv');
+  saveText(table.csv || csv(table.columns, table.rows), `${name}.csv`, 'text/csv');
 }
 
 export function saveSvg(svg: string, name: string): void {

@@ -93,6 +93,7 @@ export interface TableData {
   note?: string;
   columns: (string | Column)[];
   rows: Scalar[][];
+  csv?: string; // the same for programs: every digit, one value a column
 }
 
 export interface FigureData {
