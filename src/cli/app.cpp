@@ -10,6 +10,8 @@
 
 #include "catalog/python_mixer.h"
 #include "cli/command.h"
+#include "cli/help_format.h"
+#include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
 #include "core/code_identity.h"
 #include "core/error.h"
@@ -43,6 +45,12 @@ const char* kind_name(ErrorKind kind) {
   return "internal";
 }
 
+void print_error(const std::string& message) {
+  constexpr std::string_view kHead = "mneme: error:";
+  const std::string text = fit_message(fmt::format("{} {}", kHead, harmless(message)));
+  fmt::print(stderr, "{}{}\n", paint(kHead, Color::red, terminal_of(stderr)), text.substr(kHead.size()));
+}
+
 int report_error(ErrorKind kind, std::string_view text, bool json) {
   const int code = static_cast<int>(kind);
   // An address given in the wrong place is quoted in the error about it.
@@ -52,32 +60,8 @@ int report_error(ErrorKind kind, std::string_view text, bool json) {
                Json{{"error", {{"kind", kind_name(kind)}, {"code", code}, {"message", message}}}}.dump(
                    -1, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print(stderr, "{} {}\n", paint("mneme: error:", Color::red, terminal_of(stderr)), harmless(message));
+    print_error(message);
   return code;
-}
-
-const CLI::App& chosen_command(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app : *chosen.front();
-}
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
-// CLI11 knows that an argument is too much; we know what was probably meant.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App& command = chosen_command(app);
-  const std::string where = command.get_parent() ? fmt::format("[{}] ", command.get_name()) : "";
-  const std::vector<std::string> extras = app.remaining(true);
-  if (!dynamic_cast<const CLI::ExtrasError*>(&error) || extras.empty()) return where + error.what();
-  const std::string& extra = extras.front();
-  if (!extra.starts_with("-")) return fmt::format("{}unexpected argument '{}'; see --help", where, extra);
-  return fmt::format("{}unknown option {}{}", where, extra,
-                     suggestion(split(extra, '=').front(), option_names(command)));
 }
 
 void check_command_name(const std::vector<std::string>& arguments) {
@@ -98,6 +82,7 @@ int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
   app.set_version_flag("--version", "mneme " + describe(this_code()));
   app.set_help_flag("-h,--help", "print this help");
   app.require_subcommand(0, 1);
+  app.formatter(help_format());
   app.footer("Run `mneme COMMAND --help` for its options and examples. Exit codes: docs/exit-codes.md");
   add_common_options(app, context);
   for (const Command& command : command_list()) {
@@ -111,7 +96,7 @@ int parse_and_run(const std::vector<std::string>& arguments, Context& context) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::usage, "", explain(app, error));
+    throw Error(ErrorKind::usage, "", explain_parse_error(app, error));
   }
   if (!context.action) {
     fmt::print(fmt::runtime(kFirstSteps), this_code().version);

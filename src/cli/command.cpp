@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/old_names.h"
+#include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -79,10 +80,12 @@ void print_json(const Json& value) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void print_note(std::string_view text) { fmt::print(stderr, "mneme: note: {}\n", harmless(text)); }
+void print_note(std::string_view text) { fmt::print(stderr, "{}\n", fit_message("mneme: note: " + harmless(text))); }
 
 void print_warning(std::string_view text) {
-  fmt::print(stderr, "{} {}\n", paint("mneme: warning:", Color::yellow, terminal_of(stderr)), harmless(text));
+  const std::string message = fit_message("mneme: warning: " + harmless(text));
+  constexpr std::string_view kHead = "mneme: warning:";
+  fmt::print(stderr, "{}{}\n", paint(kHead, Color::yellow, terminal_of(stderr)), message.substr(kHead.size()));
 }
 
 std::string find_run_id(store::Index& index, std::string_view prefix) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/terminal/fit.h"
 
 namespace mneme::cli {
 
@@ -29,16 +30,22 @@ void print_report(const report::StudyReport& report, const report::ReportSubject
   fmt::print("{}\n", subject.title);
   for (const report::FigureReport& figure : report.figures) {
     for (const report::ReportTable& table : figure.tables)
-      if (!table.folded) fmt::print("\n{}", report::to_text(table.table));
+      if (!table.folded) {
+        fmt::print("\n{}", fit(table.table));
+        if (!table.note.empty()) fmt::print("{}\n", fit(table.note, 0));
+      }
     if (!figure.findings.empty()) fmt::print("\n");
-    for (const std::string& finding : figure.findings) fmt::print("{}\n", finding);
+    for (const std::string& finding : figure.findings) fmt::print("{}\n", fit(finding));
   }
   if (!subject.claims.empty()) fmt::print("\n");
   for (const report::JudgedClaim& one : subject.claims)
-    fmt::print(
-        "{:16}{} ({}, {}){}{}\n", report::verdict_name(one.judgement.verdict), one.claim->statement, one.claim->id,
-        one.claim->where, one.judgement.reason.empty() ? "" : ": " + one.judgement.reason,
-        one.judgement.numbers.empty() ? "" : fmt::format(": {} [{}]", one.judgement.numbers, one.judgement.size));
+    fmt::print("{:16}{}\n", report::verdict_name(one.judgement.verdict),
+               fit(fmt::format("{} ({}, {}){}{}", one.claim->statement, one.claim->id, one.claim->where,
+                               one.judgement.reason.empty() ? "" : ": " + one.judgement.reason,
+                               one.judgement.numbers.empty()
+                                   ? ""
+                                   : fmt::format(": {} [{}]", one.judgement.numbers, one.judgement.size)),
+                   16));
   if (report.runs < subject.planned) fmt::print("{} of {} runs have finished\n", report.runs, subject.planned);
   for (const std::string& message : report.messages) print_note(message);
   fmt::print("\nreport  {}\nfiles   {}\n", report.page.string(), report.directory.string());

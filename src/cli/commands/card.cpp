@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/commands/window_runs.h"
 #include "cli/study_input.h"
+#include "cli/terminal/fit.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/figures/draw.h"
@@ -176,7 +177,7 @@ int show_zoo(const CardOptions& options, const Context& context) {
     print_json({{"cards", cards}});
     return 0;
   }
-  fmt::print("{}\n", report::to_text(report::zoo_table(cards)));
+  fmt::print("{}\n", fit(report::zoo_table(cards)));
   if (!options.save.empty()) write_page(report::zoo_page(cards), options.save, context);
   return 0;
 }
@@ -208,7 +209,7 @@ int card(const CardOptions& options, const Context& context) {
   if (context.json)
     print_json(result);
   else
-    fmt::print("{}\n", report::to_text(report::card_table(result)));
+    fmt::print("{}\n", fit(report::card_table(result)));
   const Path directory = context.lab().reports() / ("card-" + mixer);
   write_page(report::card_page(result, others), directory, context);
   write_file_atomically(directory / "card.json", result.dump(1) + "\n");

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/print_report.h"
 #include "cli/study_input.h"
+#include "cli/terminal/terminal.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -24,8 +25,9 @@ int demo(const DemoOptions& options, const Context& context) {
   const int jobs = options.jobs.count();
   const study::Study study = report::open_study("demo", {options.scale, {}});
   if (!context.json)
-    fmt::print(stderr, "{}\n{} runs ({}) with {} workers; each learns to recall the value that followed a key.\n\n",
-               study.title, study.runs.size(), "learning rates x seeds", jobs);
+    fmt::print(stderr, "{}\n{} ({}) with {}; each learns to recall the value that followed a key.\n\n", study.title,
+               counted(study.runs.size(), "run"), "learning rates x seeds",
+               counted(static_cast<std::size_t>(jobs), "worker"));
   context.lab().create();
   report::remember_study(context.lab(), study);
   const run::ExecutionResult result = train_runs(study.runs, context, jobs, report::RunLabels(study.axes));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/command.h"
+#include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
@@ -83,7 +84,7 @@ int diff(const std::vector<std::string>& runs, const Context& context) {
   if (table.rows.empty())
     fmt::print("configuration and results are the same\n");
   else
-    fmt::print("{}", report::to_text(table));
+    fmt::print("{}", fit(table));
   if (!parting.is_null())
     fmt::print("\nthe metrics first differ at step {}:\n  {} {}\n  {} {}\n", parting["step"].dump(), a.id,
                parting["a"]["values"].dump(), b.id, parting["b"]["values"].dump());

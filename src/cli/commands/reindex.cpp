@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/terminal/terminal.h"
 #include "core/text.h"
 
 namespace mneme::cli {
@@ -20,7 +21,7 @@ int reindex(const Context& context) {
     return 0;
   }
   for (const std::string& damage : index.damaged()) print_warning("damaged run: " + damage);
-  fmt::print("{} runs in {}\n", grouped(runs), lab.index().string());
+  fmt::print("{} in {}\n", counted(static_cast<std::size_t>(runs), "run"), lab.index().string());
   if (!index.damaged().empty())
     fmt::print("{} run directories could not be read and were skipped; nothing in them was changed\n",
                index.damaged().size());

@@ -7,6 +7,7 @@
 #include "cli/other_code.h"
 #include "cli/print_report.h"
 #include "cli/study_input.h"
+#include "cli/terminal/fit.h"
 #include "core/error.h"
 #include "report/pages/paper_report.h"
 #include "report/pages/study_files.h"
@@ -22,6 +23,7 @@ struct ReportOptions {
   std::string output;
   std::string kind;
   std::string paper;
+  bool all_rates = false;
   std::string results;  // directory with kept results, for runs that the lab has not
 };
 
@@ -45,6 +47,20 @@ report::ReportSubject subject_of_rows(const std::vector<report::ResultRow>& rows
     if (subject.chance != chance) subject.chance.reset();
   }
   return subject;
+}
+
+// The figure that --kind and --all-rates ask for.
+report::FigureRequest asked_figure(const ReportOptions& options) {
+  report::FigureRequest figure = options.kind.empty() ? report::default_figure() : report::default_figure(options.kind);
+  if (options.all_rates) figure.options.set("rates", "all");
+  return figure;
+}
+
+void check_all_rates(const ReportOptions& options) {
+  if (options.all_rates && options.kind != "dynamics")
+    throw Error(ErrorKind::usage, "--all-rates",
+                fmt::format("{}, expected --kind dynamics",
+                            options.kind.empty() ? "got no --kind" : fmt::format("got --kind {}", options.kind)));
 }
 
 // The page of a whole paper: only the page, for its parts are in the reports of its studies.
@@ -74,8 +90,7 @@ int report_paper(const ReportOptions& options, const Context& context) {
     print_json(
         {{"paper", paper.letter}, {"scale", scale}, {"page", (directory / "report.html").string()}, {"items", items}});
   } else {
-    fmt::print("{}\nreport  {}\n", report::to_text(report::paper_summary(states)),
-               (directory / "report.html").string());
+    fmt::print("{}\nreport  {}\n", fit(report::paper_summary(states)), (directory / "report.html").string());
   }
   return 0;
 }
@@ -83,6 +98,7 @@ int report_paper(const ReportOptions& options, const Context& context) {
 int report(const ReportOptions& options, const Context& context) {
   if (!options.paper.empty()) return report_paper(options, context);
   if (!options.results.empty()) throw Error(ErrorKind::usage, "--results", "needs --paper");
+  check_all_rates(options);
   std::vector<report::ResultRow> rows;
   report::ReportSubject subject;
   const store::Lab lab = context.lab();
@@ -94,6 +110,7 @@ int report(const ReportOptions& options, const Context& context) {
     report::StudyContent content = report::collect_study(study, index, lab, options.kind);
     subject = std::move(content.subject);
     rows = std::move(content.rows);
+    if (options.all_rates) subject.figures.front().options.set("rates", "all");
     if (rows.empty())
       throw Error(ErrorKind::data, study.name,
                   fmt::format("no run of this study is in {}; run them with: mneme sweep {}{}", lab.root().string(),
@@ -104,8 +121,7 @@ int report(const ReportOptions& options, const Context& context) {
     for (const std::string& filter : options.arguments) query.filters.push_back(study::parse_filter(filter));
     lab.require();
     store::Index index = open_index(lab);
-    const report::FigureRequest figure =
-        options.kind.empty() ? report::default_figure() : report::default_figure(options.kind);
+    const report::FigureRequest figure = asked_figure(options);
     for (const store::RunRecord& record : index.query(query)) {
       rows.push_back(report::row_of(record));
       report::add_details(rows.back(), {figure}, index, lab);
@@ -113,6 +129,8 @@ int report(const ReportOptions& options, const Context& context) {
     subject = subject_of_rows(rows, figure);
     subject.environments = report::environments_of(rows, lab);
   }
+  // Another kind of figure is another report: it leaves the one of the study as it is.
+  if (!options.kind.empty()) subject.name += "-" + options.kind + (options.all_rates ? "-all-rates" : "");
   std::vector<std::string> ids;
   for (const report::ResultRow& row : rows) ids.push_back(row.run);
   reckon_with_other_code(ids, lab, {});
@@ -135,6 +153,8 @@ void add_report(CLI::App& app, Context& context) {
   app.add_option("--kind", options->kind,
                  "draw this kind of figure instead of the one the study names (docs/figures.md)")
       ->type_name("KIND");
+  app.add_flag("--all-rates", options->all_rates,
+               "with --kind dynamics: draw every learning rate, not only the best of each model");
   app.add_option("--paper", options->paper, "write one page with all figures, tables and claims of paper A or B")
       ->type_name("A|B");
   app.add_option("--results", options->results, "with --paper: use saved results for runs missing from this lab")
@@ -142,7 +162,8 @@ void add_report(CLI::App& app, Context& context) {
   app.callback([options, &context] { context.action = [options, &context] { return report(*options, context); }; });
   add_examples(app,
                "  mneme report demo\n  mneme report studies/my-study.toml --scale laptop\n  mneme report "
-               "task.length=64 width=64\n  mneme report --paper A --results results");
+               "task.length=64 width=64\n  mneme report demo --kind dynamics --all-rates\n  mneme report --paper A "
+               "--results results");
 }
 
 }  // namespace mneme::cli

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/print_report.h"
+#include "cli/terminal/fit.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -59,7 +60,7 @@ int print_list(const ReproduceOptions& options, const Context& context) {
     return 0;
   }
   fmt::print("{}\nRun and draw one: mneme reproduce A.fig1. Estimate its cost: mneme plan recall/fig1\n",
-             report::to_text(standing_table(states)));
+             fit(standing_table(states)));
   return 0;
 }
 
@@ -92,7 +93,7 @@ void print_scales(const report::ReproductionState& state, const ReproduceOptions
   for (const std::string& scale : report::kept_scales(*state.item, options.results))
     states.push_back(report::state_in_files(*state.item, scale, options.results));
   const report::Table table = report::scale_table(states);
-  if (!table.rows.empty()) fmt::print("{}\n", report::to_text(table));
+  if (!table.rows.empty()) fmt::print("{}\n", fit(table));
 }
 
 Json show(const report::ReproductionState& state, const ReproduceOptions& options, const Context& context) {
@@ -102,7 +103,7 @@ Json show(const report::ReproductionState& state, const ReproduceOptions& option
     if (context.json) {
       for (const auto& row : sizes.rows) json["sizes"].push_back(row);
     } else {
-      fmt::print("{}: {}\n\n{}", state.item->id, state.item->what, report::to_text(sizes));
+      fmt::print("{}: {}\n\n{}", state.item->id, state.item->what, fit(sizes));
     }
     return json;
   }

@@ -1,3 +1,4 @@
+#include "cli/terminal/terminal.h"
 #include "serve/server.h"
 
 #include <fmt/format.h>
@@ -59,8 +60,8 @@ int serve_lab(const ServeOptions& options, const Context& context) {
     if (context.json)
       print_json({{"directory", options.directory}, {"files", files}});
     else
-      fmt::print("{} files written to {}; put them on a web server, or try: python3 -m http.server -d {}\n", files,
-                 options.directory, options.directory);
+      fmt::print("{} written to {}; put them on a web server, or try: python3 -m http.server -d {}\n",
+                 counted(files, "file"), options.directory, options.directory);
     return 0;
   }
   if (options.port < 0 || options.port > 65535)

@@ -6,6 +6,7 @@
 #include "catalog/pages.h"
 #include "catalog/python_mixer.h"
 #include "cli/commands/show_run.h"
+#include "cli/terminal/fit.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/pages/table.h"
@@ -36,7 +37,7 @@ std::string options_table(const catalog::MixerEntry& entry) {
       .columns = {{fmt::format("model.{}.", entry.table())}, {"default"}, {"expected"}, {"what it does"}}, .rows = {}};
   for (const Field& field : entry.options)
     table.rows.push_back({field.name, field.fallback.dump(), field.expected(), field.help});
-  return report::to_text(table);
+  return fit(table);
 }
 
 int show(const std::vector<std::string>& what, const Context& context) {

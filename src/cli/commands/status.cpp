@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/study_jobs.h"
+#include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
@@ -117,7 +118,7 @@ void print_studies(const Json& studies) {
   if (table.rows.empty())
     fmt::print("no study has been run in this lab yet\n");
   else
-    fmt::print("{}", report::to_text(table));
+    fmt::print("{}", fit(table));
 }
 
 void print_run_line(const Json& run) {

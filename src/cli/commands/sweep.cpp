@@ -6,6 +6,7 @@
 #include "cli/cluster_sweep.h"
 #include "cli/command.h"
 #include "cli/study_input.h"
+#include "cli/terminal/terminal.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -89,7 +90,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     return told(study, result, options, context);
   }
   if (!context.json)
-    fmt::print(stderr, "{}: {} runs{}, {} worker{}\n", study.title, grouped(std::ssize(study.runs)),
+    fmt::print(stderr, "{}: {}{}, {} worker{}\n", study.title, counted(study.runs.size(), "run"),
                study.scale.empty() ? "" : " at scale " + study.scale, jobs, jobs == 1 ? "" : "s");
   context.lab().create();
   report::remember_study(context.lab(), study);

@@ -7,12 +7,14 @@
 #include <map>
 
 #include "cli/command.h"
+#include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
 #include "report/pages/study_report.h"
 #include "report/pages/table.h"
 #include "report/stats/format.h"
+#include "report/stats/lr_window.h"
 #include "report/stats/statistics.h"
 
 namespace mneme::cli {
@@ -84,6 +86,7 @@ Json window_json(const WindowReport& report) {
              {"hi", report.rates[report.found->hi]},
              {"decades", static_cast<double>(report.found->hi - report.found->lo) * step},
              {"decades_error", report.uncertainty.width_error * step},
+             {"decades_95", Json{report.uncertainty.least * step, report.uncertainty.most * step}},
              {"lo_decades_error", report.uncertainty.lo_error * step},
              {"hi_decades_error", report.uncertainty.hi_error * step},
              {"resolution_decades", step},
@@ -120,7 +123,7 @@ void print_window(const WindowReport& report, bool json) {
                           report::percent(summary.validation.mean),
                           report::percent(summary.test ? std::optional(summary.test->mean) : std::nullopt),
                           bar(summary.validation.mean, 20), endings_text(summary.endings)});
-  fmt::print("{}\n", report::to_text(table));
+  fmt::print("{}\n", fit(table));
   const double step = step_decades(report);
   if (!report.found) {
     fmt::print("{}: found no trainable rate from {} to {}\n", report.mixer, report::format_rate(report.rates.front()),
@@ -128,10 +131,10 @@ void print_window(const WindowReport& report, bool json) {
   } else {
     const study::Window& found = *report.found;
     const bool open = found.lo == 0 || found.hi + 1 == report.rates.size();
-    fmt::print("{}: window {} to {}, {}{:.2f} decades wide (± {:.2f} over seeds, grid step {:.2f})\n", report.mixer,
+    fmt::print("{}: window {} to {}, {}{:.2f} decades wide ({}; grid step {:.2f})\n", report.mixer,
                report::format_rate(report.rates[found.lo]), report::format_rate(report.rates[found.hi]),
                open ? "at least " : "", static_cast<double>(found.hi - found.lo) * step,
-               report.uncertainty.width_error * step, step);
+               report::describe_uncertainty(report.uncertainty, report.grid_runs / report.rates.size(), step), step);
     if (!found.lo_is_sharp || !found.hi_is_sharp)
       fmt::print("the run budget was spent before {} known\n", found.lo_is_sharp   ? "the upper edge was"
                                                                : found.hi_is_sharp ? "the lower edge was"
@@ -140,7 +143,7 @@ void print_window(const WindowReport& report, bool json) {
   const std::size_t best = best_rate(rates);
   fmt::print("best rate {} (chosen on validation): {} on test\n", report::format_rate(report.rates[best]),
              report::percent(rates.at(best).test ? std::optional(rates.at(best).test->mean) : std::nullopt));
-  fmt::print("used {} runs, {} of the full grid's {}\n", report.runs.size(),
+  fmt::print("used {}, {} of the full grid's {}\n", counted(report.runs.size(), "run"),
              report::percent(static_cast<double>(report.runs.size()) / static_cast<double>(report.grid_runs)),
              report.grid_runs);
 }

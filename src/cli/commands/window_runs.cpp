@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands/window_ledger.h"
+#include "cli/terminal/terminal.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -104,7 +105,9 @@ WindowOutcome search_window(const WindowPlan& plan, const Context& context, int 
       if (const auto accuracy = result_on_disk(context.lab().run(cells.run({rate, seed}).id)))
         known[{rate, seed}] = *accuracy;
   WindowLedger ledger(context.lab(), cells.all(), plan.rule);
-  if (!known.empty()) print_note(fmt::format("{} runs of the grid are in the lab already", known.size()));
+  if (!known.empty())
+    print_note(fmt::format("{} of the grid {} in the lab already", counted(known.size(), "run"),
+                           known.size() == 1 ? "is" : "are"));
   const auto next = [&]() -> std::vector<study::Cell> {
     std::vector<study::Cell> wanted = search.next(known, ledger.spent());
     if (wanted.empty() && plan.best_has_all) wanted = missing_seeds_of_best(known, seeds);
@@ -122,8 +125,8 @@ WindowOutcome search_window(const WindowPlan& plan, const Context& context, int 
     std::vector<config::RunConfig> runs;
     for (const study::Cell& cell : wanted) runs.push_back(cells.run(cell));
     if (!context.json)
-      fmt::print(stderr, "{} runs at rates from {:g} to {:g}\n", runs.size(), cells.rate(wanted.front().first),
-                 cells.rate(wanted.back().first));
+      fmt::print(stderr, "{} at rates from {:g} to {:g}\n", counted(runs.size(), "run"),
+                 cells.rate(wanted.front().first), cells.rate(wanted.back().first));
     ledger.pay_for(runs);
     const run::ExecutionResult result = train_runs(runs, context, jobs, report::RunLabels(grid.axes()));
     if (outcome.exit_code = exit_code_of(result); outcome.exit_code != 0) {
