@@ -12,6 +12,7 @@
 #include "run/failure_record.h"
 #include "store/lease_holder.h"
 #include "store/leases.h"
+#include "store/run_notes.h"
 #include "store/run_writer.h"
 #include "store/trash.h"
 
@@ -65,8 +66,11 @@ std::string make_runnable(const store::RunDirectory& directory, const std::strin
 // Its files go to the trash; a new directory with the same configuration takes their place.
 std::string start_over(const store::Lab& lab, const std::string& id, store::Leases& leases) {
   const Json config = lab.run(id).config();
+  const store::RunNotes notes = store::read_notes(lab.run(id));
   store::move_to_trash(lab, id, leases);
   lab.run(id).create(config);
+  // They are about the run, not about the results that were.
+  store::change_notes(lab.run(id), [&](store::RunNotes& fresh) { fresh = notes; });
   return "";
 }
 

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/command.h"
+#include "cli/terminal/fit.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
@@ -18,6 +20,8 @@ struct RunsOptions {
   std::vector<std::string> sort;
   std::int64_t limit = 50;
 };
+
+constexpr std::size_t kShownNote = 40;
 
 store::RunQuery query_of(const RunsOptions& options) {
   if (options.limit < 0)
@@ -49,7 +53,9 @@ Json to_json(const store::RunRecord& record) {
           {"steps", record.steps},
           {"seconds", record.seconds},
           {"validation_accuracy", number(record.validation_accuracy)},
-          {"test_accuracy", number(record.test_accuracy)}};
+          {"test_accuracy", number(record.test_accuracy)},
+          {"tags", record.notes.tags},
+          {"note", record.notes.note}};
 }
 
 report::Table to_table(const std::vector<store::RunRecord>& records) {
@@ -66,12 +72,21 @@ report::Table to_table(const std::vector<store::RunRecord>& records) {
                                   {"test", report::Align::right},
                                   {"time", report::Align::right}},
                       .rows = {}};
-  for (const store::RunRecord& record : records)
+  const bool tags =
+      std::any_of(records.begin(), records.end(), [](const auto& one) { return !one.notes.tags.empty(); });
+  const bool notes =
+      std::any_of(records.begin(), records.end(), [](const auto& one) { return !one.notes.note.empty(); });
+  if (tags) table.columns.push_back({"tags"});
+  if (notes) table.columns.push_back({"note"});
+  for (const store::RunRecord& record : records) {
     table.rows.push_back({record.id, std::string(store::run_state_name(record.state)), record.task, record.mixer,
                           std::to_string(record.width), std::to_string(record.layers), report::format_rate(record.lr),
                           std::to_string(record.seed), grouped(record.steps),
                           report::percent(record.validation_accuracy), report::percent(record.test_accuracy),
                           duration(record.seconds)});
+    if (tags) table.rows.back().push_back(join(record.notes.tags, " "));
+    if (notes) table.rows.back().push_back(shortened(record.notes.note, kShownNote));
+  }
   return table;
 }
 
@@ -88,7 +103,7 @@ int runs(const RunsOptions& options, const Context& context) {
     print_json({{"lab", lab.root().string()}, {"matching", matching}, {"runs", list}});
     return 0;
   }
-  if (!records.empty()) fmt::print("{}", report::to_text(to_table(records)));
+  if (!records.empty()) fmt::print("{}", fit(to_table(records)));
   fmt::print("{} of {} runs in {}{}\n", records.size(), grouped(index.count()), lab.root().string(),
              matching > std::ssize(records) ? fmt::format(" ({} match; --limit 0 shows all)", grouped(matching)) : "");
   return 0;
@@ -100,7 +115,7 @@ void add_runs(CLI::App& app, Context& context) {
   auto options = std::make_shared<RunsOptions>();
   app.add_option("filters", options->filters,
                  "KEY=VALUE, or with != < <= > >= (quote these); keys: state, task, mixer, width, layers, lr, seed, "
-                 "validation, test, steps, seconds, or a path like task.length")
+                 "validation, test, steps, seconds, tag, note (contains), or a path like task.length")
       ->type_name("KEY=VALUE ...");
   app.add_option("--sort", options->sort,
                  "key to sort by; --sort=-KEY for descending order; can be repeated (default: newest first)")
@@ -111,6 +126,7 @@ void add_runs(CLI::App& app, Context& context) {
   add_examples(app,
                "  mneme runs\n"
                "  mneme runs mixer=attention 'lr>1e-3' state=done --sort=-test\n"
+               "  mneme runs tag=baseline\n"
                "  mneme runs task.length=64 --json | jq '.runs[].id'");
 }
 

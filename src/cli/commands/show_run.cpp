@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/terminal/fit.h"
 #include "cli/terminal/plot.h"
 #include "cli/terminal/terminal.h"
+#include "core/error.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
 #include "report/pages/table.h"
@@ -91,7 +93,7 @@ void print_generalisation(const Json& found, const Terminal& terminal) {
     for (std::size_t i = 1; i < table.columns.size(); ++i)
       table.rows.back().push_back(shown_score(table.columns[i].title, point.value(table.columns[i].title, Json())));
   }
-  fmt::print("{}\n{}", paint("generalisation", Color::bold, terminal), report::to_text(table));
+  fmt::print("{}\n{}", paint("generalisation", Color::bold, terminal), fit(table));
 }
 
 // Accuracy by position or distance, one line a stretch.
@@ -115,6 +117,16 @@ void print_tests(const Json& values, const Terminal& terminal) {
   if (values.contains("phases")) print_section("phases", values["phases"], terminal);
 }
 
+// What people say of it; damage to that is told and costs nothing else.
+store::RunNotes told_notes(const store::RunDirectory& directory) {
+  try {
+    return store::read_notes(directory);
+  } catch (const Error& error) {
+    print_warning(error.what());
+    return {};
+  }
+}
+
 Json document(const store::RunRecord& record, const store::RunDirectory& directory, const std::vector<Json>& metrics) {
   Json codes = Json::array();
   for (const CodeIdentity& code : store::codes_of(directory))
@@ -123,6 +135,8 @@ Json document(const store::RunRecord& record, const store::RunDirectory& directo
           {"state", store::run_state_name(record.state)},
           {"reason", record.reason},
           {"directory", directory.path().string()},
+          {"tags", record.notes.tags},
+          {"note", record.notes.note},
           {"code", codes},
           {"config", parse_json(record.config, "config")},
           {"summary", record.summary.empty() ? Json() : parse_json(record.summary, "summary")},
@@ -148,6 +162,9 @@ int show_run(const std::string& prefix, const Context& context) {
   fmt::print("  {} steps, validation {}, test {}, {}\n  {}\n", grouped(record.steps),
              report::percent(record.validation_accuracy), report::percent(record.test_accuracy),
              duration(record.seconds), directory.path().string());
+  const store::RunNotes notes = told_notes(directory);
+  if (!notes.tags.empty()) fmt::print("  tags: {}\n", join(notes.tags, ", "));
+  if (!notes.note.empty()) fmt::print("  note: {}\n", fit(harmless(notes.note), 8));
   for (const CodeIdentity& code : store::codes_of(directory))
     fmt::print("  made by {}{}\n", describe(code),
                compare_code(code, this_code()) == CodeMatch::other ? ", other code than this program" : "");
