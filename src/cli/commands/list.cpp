@@ -4,10 +4,12 @@
 
 #include "catalog/mixer_entry.h"
 #include "cli/command.h"
+#include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/claims/claims.h"
+#include "report/pages/budgets.h"
 #include "report/pages/study_files.h"
 #include "report/pages/table.h"
 #include "tasks/task.h"
@@ -98,6 +100,20 @@ Json claims_json() {
   return list;
 }
 
+Json budgets_json() {
+  Json list = Json::array();
+  for (const report::Budget& budget : report::shipped_budgets())
+    list.push_back({{"task", budget.task},
+                    {"size", budget.size},
+                    {"mixer", budget.mixer},
+                    {"batch", budget.batch},
+                    {"runs", budget.runs},
+                    {"steps_given", budget.most_steps},
+                    {"steps_needed", budget.steps},
+                    {"exact", budget.exact}});
+  return list;
+}
+
 void print_section(const std::string& name, const Json& list) {
   report::Table table;
   if (name == "mixers") {
@@ -110,13 +126,15 @@ void print_section(const std::string& name, const Json& list) {
   } else if (name == "claims") {
     table.columns = {{"claim"}, {"where"}, {"what the paper states"}};
     for (const Json& item : list) table.rows.push_back({item["claim"], item["where"], item["statement"]});
+  } else if (name == "budgets") {
+    table = report::budget_table(report::shipped_budgets());
   } else {
     table.columns = {{"study"}, {"runs", report::Align::right}, {"scales"}, {"title"}};
     for (const Json& item : list)
       table.rows.push_back({item["name"], std::to_string(item["runs"].get<std::int64_t>()),
                             join(item["scales"].get<std::vector<std::string>>(), " "), item["title"]});
   }
-  fmt::print("{}", report::to_text(table));
+  fmt::print("{}", fit(table));
 }
 
 int list(const std::string& what, const Context& context) {
@@ -125,8 +143,9 @@ int list(const std::string& what, const Context& context) {
   if (what.empty() || what == "tasks") sections["tasks"] = tasks_json();
   if (what.empty() || what == "studies") sections["studies"] = studies_json();
   if (what == "claims") sections["claims"] = claims_json();
+  if (what == "budgets") sections["budgets"] = budgets_json();
   if (sections.empty()) {
-    const std::vector<std::string> known{"mixers", "tasks", "studies", "claims"};
+    const std::vector<std::string> known{"mixers", "tasks", "studies", "claims", "budgets"};
     throw Error(ErrorKind::usage, "list", fmt::format("got '{}'{}", what, suggestion(what, known)));
   }
   if (context.json) {
@@ -134,7 +153,7 @@ int list(const std::string& what, const Context& context) {
     return 0;
   }
   bool first = true;
-  for (const char* name : {"mixers", "tasks", "studies", "claims"}) {
+  for (const char* name : {"mixers", "tasks", "studies", "claims", "budgets"}) {
     if (!sections.contains(name)) continue;
     if (!first) fmt::print("\n");
     // Mixers listed alone are described in full.
@@ -151,8 +170,11 @@ int list(const std::string& what, const Context& context) {
 
 void add_list(CLI::App& app, Context& context) {
   auto what = std::make_shared<std::string>();
-  app.add_option("what", *what, "what to list (default: mixers, tasks and studies); claims: what the papers state")
-      ->type_name("mixers|tasks|studies|claims");
+  app.add_option(
+         "what", *what,
+         "what to list (default: mixers, tasks and studies); claims: what the papers state; budgets: what solved runs "
+         "needed")
+      ->type_name("mixers|tasks|studies|claims|budgets");
   app.callback([what, &context] { context.action = [what, &context] { return list(*what, context); }; });
   add_examples(app, "  mneme list\n  mneme list mixers --json");
 }

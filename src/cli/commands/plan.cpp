@@ -1,4 +1,5 @@
 #include "study/plan.h"
+#include "cli/terminal/fit.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "cli/train_runs.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "report/pages/budgets.h"
 #include "report/pages/table.h"
 #include "run/calibration.h"
 
@@ -74,21 +76,22 @@ std::string values_text(const study::Axis& axis) {
 }
 
 void print(const study::Study& study, const study::StudyPlan& plan, const TimeEstimate& times, int jobs,
-           std::int64_t nodes) {
+           std::int64_t nodes, const std::vector<std::string>& budgets) {
   fmt::print("{}{}\n\n", study.title, study.scale.empty() ? "" : fmt::format(" (scale {})", study.scale));
   report::Table table{.columns = {{"axis"}, {"values", report::Align::right}, {""}}, .rows = {}};
   for (const study::Axis& axis : study.axes)
     table.rows.push_back({axis.path, std::to_string(axis.values.size()), values_text(axis)});
-  if (!table.rows.empty()) fmt::print("{}\n", report::to_text(table));
+  if (!table.rows.empty()) fmt::print("{}\n", fit(table));
   std::vector<std::string> states;
   for (const auto& [state, count] : plan.states)
     states.push_back(fmt::format("{} {}", grouped(count), store::run_state_name(state)));
   fmt::print("runs     {} ({}); {} to run\n", grouped(plan.total.runs), join(states, ", "), grouped(plan.missing.runs));
   fmt::print("tokens   {:.3g} in total, {:.3g} to go\n", plan.total.tokens, plan.missing.tokens);
   fmt::print("FLOPs    {:.3g} useful in total, {:.3g} to go\n", plan.total.flops, plan.missing.flops);
+  for (const std::string& line : budgets) fmt::print("budget   {}\n", fit(line, 9));
   if (times.seconds.empty()) {
     if (plan.missing.runs > 0)
-      fmt::print("time     not measured (leave out --no-measure to measure a step of each kind)\n");
+      fmt::print("time     {}\n", fit("not measured (leave out --no-measure to measure a step of each kind)", 9));
     return;
   }
   for (const Json& measured : times.measured)
@@ -123,8 +126,9 @@ int plan(const PlanOptions& options, const Context& context) {
   const study::StudyPlan plan = study::make_plan(study, known);
   const TimeEstimate times = estimate(study, plan, lab, !options.no_measure);
   warn_of_memory(times, jobs);
+  const std::vector<std::string> budgets = report::budget_lines(study.runs, report::shipped_budgets());
   if (!context.json) {
-    print(study, plan, times, jobs, options.nodes);
+    print(study, plan, times, jobs, options.nodes, budgets);
     if (options.list)
       for (const config::RunConfig& run : study.runs)
         fmt::print("{} {}\n", run.id, report::RunLabels(study.axes).of(run));
@@ -144,6 +148,7 @@ int plan(const PlanOptions& options, const Context& context) {
                    {"total", amount_json(plan.total)},
                    {"missing", amount_json(plan.missing)},
                    {"measured", times.measured},
+                   {"budgets", budgets},
                    {"workers", jobs},
                    {"nodes", options.nodes},
                    {"seconds", Json()},

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "report/claims/reproduction_state.h"
 #include "report/claims/scales.h"
+#include "report/pages/budgets.h"
 #include "report/stats/format.h"
 #include "report/stats/lr_window.h"
 
@@ -40,6 +41,7 @@ class Filler {
     std::string kind, item, scale;
     words >> kind;
     if (kind == "verdicts" && words >> item >> scale) return verdicts(state(item, scale, mark));
+    if (kind == "budgets") return markdown(budget_table(budgets_in(results_)));
     if (kind == "scales" && words >> item) return scales(item);
     if (kind != "n") return {};
     std::string word;
