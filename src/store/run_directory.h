@@ -31,6 +31,8 @@ class RunDirectory {
   Path checkpoint() const { return path_ / "checkpoint.safetensors"; }
   // The checkpoint before the last one.
   Path previous_checkpoint() const { return path_ / "checkpoint.previous.safetensors"; }
+  // The last steps by group of parameters (core/autopsy.h), of a run that has ended.
+  Path autopsy() const { return path_ / "autopsy.safetensors"; }
   // A folder: STEP.safetensors for each step of train.keep.
   Path kept_weights() const { return path_ / "weights"; }
   // Locked by the attempt's worker for as long as it lives.
