@@ -32,6 +32,7 @@ const std::vector<Command>& command_list() {
       {"show", "show a run, a mixer or a task in detail", add_show},
       {"plot", "draw the curves of chosen runs over each other", add_plot},
       {"diff", "compare two runs: configuration, results, first step where they diverge", add_diff},
+      {"evaluate", "test trained runs on other data: longer, more pairs, along any axis of the task", add_evaluate},
       {"export", "export runs as CSV, JSON lines, TensorBoard events or weights", add_export},
       {"tag", "tag runs, to find and select them again", add_tag},
       {"note", "write a note on a run", add_note},

@@ -63,6 +63,7 @@ void add_card(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
+void add_evaluate(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);

@@ -28,20 +28,6 @@ const tasks::GeneralisationAxis& axis_of(const RunConfig& run) {
                                : fmt::format("one of the axes of {}: {}", run.task_entry->name, join(known, ", ")));
 }
 
-// What of the model was made for a number of steps and knows no others.
-std::string fixed_length_of(const RunConfig& run, std::int64_t length) {
-  if (const std::int64_t most = run.model.integer("max_positions"); most > 0 && length > most)
-    return fmt::format("its learned positions (model.max_positions) end at {}", most);
-  for (std::int64_t layer = 0; layer < run.model.integer("layers") && length > run.shape.length; ++layer) {
-    const MixerConfig& mixer = run.mixer(layer);
-    catalog::MixerContext longer = run.context(layer);
-    longer.length = length;
-    if (mixer.entry->parameters(longer, mixer.options) != mixer.entry->parameters(run.context(layer), mixer.options))
-      return fmt::format("{} has parameters for {} steps", mixer.entry->name, run.shape.length);
-  }
-  return "";
-}
-
 void check_length(const RunConfig& run, const char* option, const std::string& what, std::int64_t length) {
   if (const std::string fixed = fixed_length_of(run, length); !fixed.empty())
     run.test.reject(option,
@@ -117,13 +103,30 @@ Json test_json(const RunConfig& run) {
   return values;
 }
 
-RunConfig at_test_value(const RunConfig& run, std::int64_t value) {
+std::string fixed_length_of(const RunConfig& run, std::int64_t length) {
+  if (const std::int64_t most = run.model.integer("max_positions"); most > 0 && length > most)
+    return fmt::format("its learned positions (model.max_positions) end at {}", most);
+  for (std::int64_t layer = 0; layer < run.model.integer("layers") && length > run.shape.length; ++layer) {
+    const MixerConfig& mixer = run.mixer(layer);
+    catalog::MixerContext longer = run.context(layer);
+    longer.length = length;
+    if (mixer.entry->parameters(longer, mixer.options) != mixer.entry->parameters(run.context(layer), mixer.options))
+      return fmt::format("{} has parameters for {} steps", mixer.entry->name, run.shape.length);
+  }
+  return "";
+}
+
+RunConfig with_task(const RunConfig& run, Options task) {
   RunConfig moved = run;
-  moved.task = tasks::at_axis_value(run.task, axis_of(run), value);
+  moved.task = std::move(task);
   moved.shape = run.task_entry->build(moved.task)->shape();
   const std::int64_t length = moved.shape.length, side = std::max(length, run.model.integer("width"));
   moved.train.set("micro_batch", std::clamp<std::int64_t>(kTestFloats / (length * side), 1, kMostSequences));
   return moved;
+}
+
+RunConfig at_test_value(const RunConfig& run, std::int64_t value) {
+  return with_task(run, tasks::at_axis_value(run.task, axis_of(run), value));
 }
 
 tasks::Timing timing_of(const Options& task) {

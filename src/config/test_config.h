@@ -21,6 +21,13 @@ Json test_json(const RunConfig& run);
 // longer examples, so that the memory is bounded whatever the length.
 RunConfig at_test_value(const RunConfig& run, std::int64_t value);
 
+// The same for any options of its task.
+RunConfig with_task(const RunConfig& run, Options task);
+
+// Why the model cannot read sequences of this length: what of it was made for a number of steps and knows no others. ""
+// if it can.
+std::string fixed_length_of(const RunConfig& run, std::int64_t length);
+
 // The timing of a counting task.
 tasks::Timing timing_of(const Options& task);
 

@@ -16,7 +16,8 @@ class Sinusoids {
 
  private:
   std::int64_t width_;
-  torch::Tensor table_;  // grown on demand
+  std::int64_t first_ = 0;  // the position of the table's first row
+  torch::Tensor table_;     // of the positions that were asked for last, and some after them
 };
 
 }  // namespace mneme::models

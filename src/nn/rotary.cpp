@@ -1,9 +1,13 @@
 #include "nn/rotary.h"
 
+#include <algorithm>
+
 namespace mneme::nn {
 
 void Rotary::extend(std::int64_t length, const torch::TensorOptions& options) {
   if (cos_.defined() && cos_.size(0) >= length && cos_.options().type_equal(options)) return;
+  // Token by token, a table that grew by one row a step would be made anew at each.
+  if (cos_.defined()) length = std::max(length, 2 * cos_.size(0));
   // Angles in double: in float32 their error would grow with the position.
   const auto doubles = torch::TensorOptions(torch::kFloat64);
   const torch::Tensor index = torch::arange(rotated_ / 2, doubles);

@@ -95,8 +95,11 @@ torch::Tensor selective_scan(const torch::Tensor& u, const torch::Tensor& pre, c
 torch::Tensor selective_scan_step(torch::Tensor& h, const torch::Tensor& u, const torch::Tensor& pre,
                                   const torch::Tensor& A, const torch::Tensor& Bm, const torch::Tensor& Cm,
                                   const torch::Tensor& D, const torch::Tensor& z) {
-  const torch::Tensor delta = torch::softplus(pre);
-  h = torch::exp(delta.unsqueeze(2) * A) * h + (delta * u).unsqueeze(2) * Bm.unsqueeze(1);  // [B, E, N]
+  const torch::Tensor delta = torch::softplus(pre), input = (delta * u).unsqueeze(2);
+  const torch::Tensor rate = delta.unsqueeze(2) * A;  // [B, E, N]
+  // Without a backward pass, one tensor of the state's size is enough: the old state stays as it is.
+  h = torch::GradMode::is_enabled() ? torch::exp(rate) * h + input * Bm.unsqueeze(1)
+                                    : rate.exp_().mul_(h).addcmul_(input, Bm.unsqueeze(1));
   const torch::Tensor y = torch::matmul(h, Cm.unsqueeze(2)).squeeze(2) + D * u;
   return z.defined() ? y * torch::silu(z) : y;
 }

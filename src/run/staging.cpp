@@ -23,6 +23,8 @@ bool worth_copying(const Path& file) {
 void copy_directory(const Path& from, const Path& to, bool durable) {
   file_system().create_directories(to);
   for (const auto& entry : fs::directory_iterator(from)) {
+    // Kept weights, evaluations and the sources of Python mixers have folders of their own.
+    if (entry.is_directory()) copy_directory(entry.path(), to / entry.path().filename(), durable);
     if (!entry.is_regular_file() || !worth_copying(entry.path())) continue;
     const std::string bytes = read_file(entry.path());
     auto file = file_system().create(to / entry.path().filename());

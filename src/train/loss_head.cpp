@@ -1,5 +1,9 @@
 #include "train/loss_head.h"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 #include "core/error.h"
 #include "kernels/dense/softmax_head.h"
 #include "ops/operation.h"
@@ -30,6 +34,33 @@ HeadResult run(const torch::Tensor& rows, const torch::Tensor& matrix, const tor
   return result;
 }
 
+// Eight sums side by side, so that they are computed as vectors.
+float dot(const float* a, const float* b, std::size_t count) {
+  constexpr std::size_t kLanes = 8;
+  float sums[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (std::size_t j = 0; j < kLanes; ++j) sums[j] += a[i + j] * b[i + j];
+  float total = std::accumulate(sums, sums + kLanes, 0.0F);
+  for (; i < count; ++i) total += a[i] * b[i];
+  return total;
+}
+
+// A row's largest logit is that of its prediction: one product a row finds it again.
+double largest_logit(const torch::Tensor& rows, const torch::Tensor& matrix, const torch::Tensor& bias,
+                     std::span<const std::int32_t> predictions) {
+  double largest = -std::numeric_limits<double>::infinity();
+  const auto D = static_cast<std::size_t>(rows.size(1));
+  for (std::size_t r = 0; r < predictions.size(); ++r) {
+    if (predictions[r] < 0) return std::numeric_limits<double>::quiet_NaN();
+    const auto v = static_cast<std::size_t>(predictions[r]);
+    const float *h = rows.data_ptr<float>() + r * D, *w = matrix.data_ptr<float>() + v * D;
+    const float logit = dot(h, w, D) + (bias.defined() ? bias.data_ptr<float>()[v] : 0.0F);
+    largest = std::max(largest, static_cast<double>(logit));
+  }
+  return largest;
+}
+
 }  // namespace
 
 HeadResult evaluate_head(const torch::Tensor& rows, const torch::Tensor& matrix, const torch::Tensor& bias,
@@ -43,7 +74,10 @@ HeadResult train_head(const torch::Tensor& rows, const torch::Tensor& matrix, co
   const kernels::SoftmaxHeadGradients gradients{static_cast<float>(scale), rows_gradient.data_ptr<float>(),
                                                 matrix.grad().data_ptr<float>(),
                                                 bias.defined() ? bias.grad().data_ptr<float>() : nullptr};
-  return run(rows.contiguous(), matrix, bias, answers, &gradients);
+  const torch::Tensor h = rows.contiguous();
+  HeadResult result = run(h, matrix, bias, answers, &gradients);
+  result.largest = largest_logit(h, matrix, bias, result.predictions);
+  return result;
 }
 
 }  // namespace mneme::train

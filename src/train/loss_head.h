@@ -13,6 +13,7 @@ namespace mneme::train {
 struct HeadResult {
   double loss_sum = 0;       // over rows, in row order
   std::int64_t correct = 0;  // rows whose prediction is the answer
+  double largest = 0;        // of training: the largest logit of all rows; NaN if a row has none
   std::vector<std::int32_t> predictions;
 };
 

@@ -10,8 +10,9 @@ Json Scores::json() const {
 }
 
 std::unique_ptr<Objective> make_objective(const config::RunConfig& run, const tasks::Task& task,
-                                          models::SequenceModel& model) {
-  return run.shape.is_signal() ? make_signal_objective(run, task, model) : make_token_objective(run, task, model);
+                                          models::SequenceModel& model, config::Reading reading) {
+  return run.shape.is_signal() ? make_signal_objective(run, task, model, reading)
+                               : make_token_objective(run, task, model, reading);
 }
 
 }  // namespace mneme::train

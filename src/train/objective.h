@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "config/evaluation.h"
 #include "config/run_config.h"
 #include "core/json.h"
 #include "models/sequence_model.h"
@@ -24,10 +25,11 @@ struct Scores {
   Json json() const;
 };
 
-// Loss and accuracy of a training batch, each a mean over its labelled positions.
+// Loss and accuracy of a training batch, each a mean over its labelled positions, and its largest output.
 struct BatchScore {
   double loss = 0;
   double accuracy = 0;
+  double largest_logit = 0;  // of a signal in absolute value; NaN if one is
 };
 
 using EvaluationTick = std::function<void()>;
@@ -49,13 +51,14 @@ class Objective {
                           Depth depth = Depth::scores) = 0;
 };
 
-// The objective that fits the run's task; model and run must outlive it.
+// The objective that fits the run's task; model and run must outlive it. `reading` is how evaluate() reads sequences.
 std::unique_ptr<Objective> make_objective(const config::RunConfig& run, const tasks::Task& task,
-                                          models::SequenceModel& model);
+                                          models::SequenceModel& model,
+                                          config::Reading reading = config::Reading::whole);
 std::unique_ptr<Objective> make_token_objective(const config::RunConfig& run, const tasks::Task& task,
-                                                models::SequenceModel& model);
+                                                models::SequenceModel& model, config::Reading reading);
 std::unique_ptr<Objective> make_signal_objective(const config::RunConfig& run, const tasks::Task& task,
-                                                 models::SequenceModel& model);
+                                                 models::SequenceModel& model, config::Reading reading);
 
 // What a signal model predicts, on from 0.5, from what SequenceModel::signal gives: probabilities, unless the run
 // minimises the squared error.

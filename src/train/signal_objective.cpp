@@ -4,6 +4,7 @@
 #include "ops/profile.h"
 #include "tasks/phase_tests.h"
 #include "train/objective.h"
+#include "train/streaming.h"
 
 namespace mneme::train {
 namespace {
@@ -15,14 +16,19 @@ struct SignalBatch {
 // Binary cross entropy or squared error on every step; an output counts as on from 0.5.
 class SignalObjective : public Objective {
  public:
-  SignalObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model)
-      : run_(run), task_(task), model_(model), squared_(run.train.text("signal_loss") == "mse") {}
+  SignalObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model,
+                  config::Reading reading)
+      : run_(run),
+        task_(task),
+        model_(model),
+        squared_(run.train.text("signal_loss") == "mse"),
+        stepwise_(reading == config::Reading::stepwise) {}
 
   BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
     const auto micro = static_cast<std::size_t>(run_.train.integer("micro_batch"));
     const auto dropout = static_cast<std::uint64_t>(run_.train.integer("dropout_seed"));
     const double steps = static_cast<double>(indices.size()) * static_cast<double>(run_.shape.length);
-    double loss_sum = 0, right = 0;
+    double loss_sum = 0, right = 0, largest = 0;
     for (std::size_t first = 0, i = 0; first < indices.size(); first += micro, ++i) {
       const SignalBatch batch =
           make(tasks::Split::train, indices.subspan(first, std::min(micro, indices.size() - first)));
@@ -32,8 +38,9 @@ class SignalObjective : public Objective {
       (loss / steps).backward();
       loss_sum += loss.item<double>();
       right += correct(output, batch.targets).sum().item<double>();
+      if (const double most = output.detach().abs().max().item<double>(); !(most <= largest)) largest = most;
     }
-    return {loss_sum / steps, right / steps};
+    return {loss_sum / steps, right / steps, largest};
   }
 
   Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth) override {
@@ -46,7 +53,8 @@ class SignalObjective : public Objective {
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
       const SignalBatch batch = make(split, indices);
       nn::Pass pass = nn::Pass::evaluation();
-      const torch::Tensor raw = model_.signal(batch.input, pass).contiguous();
+      const torch::Tensor raw =
+          (stepwise_ ? streamed_signal(model_, batch.input, tick) : model_.signal(batch.input, pass)).contiguous();
       loss += summed_loss(raw, batch.targets).item<double>();
       const torch::Tensor hits = correct(raw, batch.targets);
       right += hits.sum().item<double>();
@@ -97,7 +105,7 @@ class SignalObjective : public Objective {
   const config::RunConfig& run_;
   const tasks::Task& task_;
   models::SequenceModel& model_;
-  bool squared_;
+  bool squared_, stepwise_;
 };
 
 }  // namespace
@@ -107,8 +115,8 @@ torch::Tensor signal_output(const config::RunConfig& run, const torch::Tensor& r
 }
 
 std::unique_ptr<Objective> make_signal_objective(const config::RunConfig& run, const tasks::Task& task,
-                                                 models::SequenceModel& model) {
-  return std::make_unique<SignalObjective>(run, task, model);
+                                                 models::SequenceModel& model, config::Reading reading) {
+  return std::make_unique<SignalObjective>(run, task, model, reading);
 }
 
 }  // namespace mneme::train

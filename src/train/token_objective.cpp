@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "train/answer_detail.h"
 #include "train/batch.h"
 #include "train/loss_head.h"
 #include "train/objective.h"
+#include "train/streaming.h"
 
 namespace mneme::train {
 namespace {
@@ -12,8 +14,9 @@ namespace {
 // Cross entropy on the labelled positions.
 class TokenObjective : public Objective {
  public:
-  TokenObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model)
-      : run_(run), task_(task), model_(model) {}
+  TokenObjective(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model,
+                 config::Reading reading)
+      : run_(run), task_(task), model_(model), reading_(reading) {}
 
   BatchScore accumulate(std::span<const std::uint64_t> indices, std::uint64_t step) override {
     const tasks::ExampleSource source = source_of(tasks::Split::train);
@@ -25,7 +28,7 @@ class TokenObjective : public Objective {
           make_batch(source, run_.shape, indices.subspan(first, std::min(micro(), indices.size() - first))));
       labelled += batches.back().answers.size();
     }
-    double loss = 0;
+    double loss = 0, largest = -std::numeric_limits<double>::infinity();
     std::int64_t correct = 0;
     const auto dropout = static_cast<std::uint64_t>(run_.train.integer("dropout_seed"));
     for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -39,12 +42,16 @@ class TokenObjective : public Objective {
       hidden.backward(dhidden);
       loss += result.loss_sum;
       correct += result.correct;
+      // Not std::max, which would forget a NaN.
+      if (!(result.largest <= largest)) largest = result.largest;
     }
     const auto labels = static_cast<double>(std::max<std::size_t>(labelled, 1));
-    return {loss / labels, static_cast<double>(correct) / labels};
+    return {loss / labels, static_cast<double>(correct) / labels, largest};
   }
 
   Scores evaluate(tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth depth) override {
+    if (reading_ == config::Reading::stepwise)
+      return evaluate_streamed(run_, task_, model_, split, examples, tick, depth);
     const torch::NoGradGuard guard;
     const tasks::ExampleSource source = source_of(split);
     double loss = 0;
@@ -106,13 +113,14 @@ class TokenObjective : public Objective {
   const config::RunConfig& run_;
   const tasks::Task& task_;
   models::SequenceModel& model_;
+  config::Reading reading_;
 };
 
 }  // namespace
 
 std::unique_ptr<Objective> make_token_objective(const config::RunConfig& run, const tasks::Task& task,
-                                                models::SequenceModel& model) {
-  return std::make_unique<TokenObjective>(run, task, model);
+                                                models::SequenceModel& model, config::Reading reading) {
+  return std::make_unique<TokenObjective>(run, task, model, reading);
 }
 
 }  // namespace mneme::train

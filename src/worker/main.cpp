@@ -15,6 +15,7 @@
 #include "worker/bench_mixer_request.h"
 #include "worker/bench_train_request.h"
 #include "worker/check_request.h"
+#include "worker/evaluate_request.h"
 #include "worker/events.h"
 #include "worker/failure.h"
 #include "worker/fingerprint.h"
@@ -57,6 +58,8 @@ bool carry_out(const std::string& line) {
     const LeaveAtOnce leave;
     if (kind == "measure") {
       carry_out_measure(request);
+    } else if (kind == "evaluate") {
+      carry_out_evaluate(request);
     } else if (kind == "verify") {
       carry_out_verify(request);
     } else if (kind == "bench_train") {
@@ -74,7 +77,7 @@ bool carry_out(const std::string& line) {
     } else {
       throw Error(ErrorKind::usage, "request",
                   "unknown request '" + kind +
-                      "', expected run, measure, verify, check, bench_train, bench_mixer, describe_mixer, "
+                      "', expected run, evaluate, measure, verify, check, bench_train, bench_mixer, describe_mixer, "
                       "measure_mixer or try_order");
     }
   } catch (const Error& error) {

@@ -1,17 +1,13 @@
 #include "worker/measure_request.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <string>
-#include <vector>
 
 #include "config/run_config.h"
 #include "core/timing.h"
 #include "train/trainer.h"
 #include "worker/events.h"
+#include "worker/memory_peak.h"
 
 namespace mneme::worker {
 namespace {
@@ -30,20 +26,6 @@ double step_seconds(const config::RunConfig& run, double seconds) {
     best = std::min(best, seconds_since(before));
   }
   return best;
-}
-
-// What the process holds is given back and its peak counted from here.
-void forget_peak() {
-  ::malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << "5";
-}
-
-// The most memory that the process held since then.
-double peak_bytes() {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
-  return 0;
 }
 
 }  // namespace

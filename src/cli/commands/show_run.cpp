@@ -8,11 +8,13 @@
 #include "cli/terminal/fit.h"
 #include "cli/terminal/plot.h"
 #include "cli/terminal/terminal.h"
+#include "core/autopsy.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/pages/run_label.h"
 #include "report/pages/table.h"
 #include "report/stats/format.h"
+#include "store/evaluations.h"
 #include "store/run_code.h"
 
 namespace mneme::cli {
@@ -127,10 +129,49 @@ store::RunNotes told_notes(const store::RunDirectory& directory) {
   }
 }
 
+// The evaluations that `mneme evaluate` kept, a line each.
+void print_evaluations(const store::RunDirectory& directory, const Terminal& terminal) {
+  const std::vector<std::string> names = store::evaluation_names(directory);
+  if (names.empty()) return;
+  using report::Align;
+  report::Table table{{{"name"}, {"weights of step", Align::right}, {"along"}, {"from"}, {"to"}, {"accuracy"}}, {}};
+  for (const std::string& name : names) {
+    const Json evaluation = *store::load_evaluation(directory, name);
+    const Json &values = evaluation.at("values"), &points = values.at("points");
+    const auto accuracy = [](const Json& point) { return shown_score("accuracy", point.value("accuracy", Json())); };
+    const auto text = [](const Json& value) { return value.is_null() ? "-" : value.dump(); };
+    const std::string axis = values.at("axis"), first = accuracy(points.front()), last = accuracy(points.back());
+    table.rows.push_back({name, evaluation.value("step", Json()).dump(), axis.empty() ? "-" : axis,
+                          text(points.front().at("value")), text(points.back().at("value")),
+                          points.size() == 1 ? first : fmt::format("{} to {}", first, last)});
+  }
+  fmt::print("{}\n{}", paint("evaluations", Color::bold, terminal), report::to_text(table));
+}
+
+// What left its band before a run ended badly, earliest first.
+void print_autopsy(const store::RunRecord& record, const store::RunDirectory& directory, const Terminal& terminal) {
+  constexpr std::size_t kMost = 6;
+  const bool badly = record.state == store::RunState::diverged || record.state == store::RunState::failed;
+  if (!badly || !std::filesystem::exists(directory.autopsy())) return;
+  const TrainingTrace trace = load_autopsy(directory.autopsy());
+  fmt::print("{}\n  {}\n", paint("autopsy", Color::bold, terminal), autopsy_sentence(trace));
+  std::vector<Departure> found = departures(trace);
+  if (found.size() > kMost) found.resize(kMost);
+  using report::Align;
+  report::Table table{{{"step", Align::right}, {"group"}, {"what"}, {"value", Align::right}, {"its band"}}, {}};
+  for (const Departure& one : found)
+    table.rows.push_back({std::to_string(one.step), one.group.empty() ? "the model" : one.group, one.quantity,
+                          fmt::format("{:.3g}", one.value), fmt::format("{:.3g} to {:.3g}", one.low, one.high)});
+  if (!table.rows.empty()) fmt::print("{}", report::to_text(table));
+}
+
 Json document(const store::RunRecord& record, const store::RunDirectory& directory, const std::vector<Json>& metrics) {
   Json codes = Json::array();
   for (const CodeIdentity& code : store::codes_of(directory))
     codes.push_back({{"mneme", code.version}, {"code", code.build}});
+  Json evaluations = Json::object();
+  for (const std::string& name : store::evaluation_names(directory))
+    evaluations[name] = *store::load_evaluation(directory, name);
   return {{"id", record.id},
           {"state", store::run_state_name(record.state)},
           {"reason", record.reason},
@@ -140,7 +181,12 @@ Json document(const store::RunRecord& record, const store::RunDirectory& directo
           {"code", codes},
           {"config", parse_json(record.config, "config")},
           {"summary", record.summary.empty() ? Json() : parse_json(record.summary, "summary")},
-          {"metrics", metrics}};
+          {"metrics", metrics},
+          {"kept_steps", directory.kept_steps()},
+          {"evaluations", evaluations},
+          {"autopsy", std::filesystem::exists(directory.autopsy())
+                          ? Json(autopsy_sentence(load_autopsy(directory.autopsy())))
+                          : Json()}};
 }
 
 }  // namespace
@@ -174,6 +220,8 @@ int show_run(const std::string& prefix, const Context& context) {
   for (const char* section : {"task", "model", "train", "test"})
     if (config.contains(section)) print_section(section, config.at(section), terminal);
   if (!record.summary.empty()) print_tests(parse_json(record.summary, "summary").value("values", Json()), terminal);
+  print_evaluations(directory, terminal);
+  print_autopsy(record, directory, terminal);
   fmt::print("{}\n", paint("log", Color::bold, terminal));
   for (const std::string& line : directory.last_log_lines(8)) fmt::print("  {}\n", harmless(line));
   return 0;

@@ -93,11 +93,20 @@ Json range_of(const Axis& axis) {
   return {lo, hi};
 }
 
-Json panel_of(const Axis& axis, std::size_t panel, double threshold, bool with_paper) {
+// The axis along which was tested, on a logarithmic scale where the figure asks for one.
+Json x_of(const Axis& axis, bool logarithmic) {
+  const Json range = range_of(axis);
+  if (!logarithmic || range[0].get<double>() <= 0)
+    return field("value", "quantitative",
+                 {{"scale", {{"domain", range}, {"nice", false}, {"padding", 8}}}, {"axis", {{"title", axis.name}}}});
+  const LogAxis log = log_axis({range[0].get<double>(), range[1].get<double>()}, axis.name, "~s");
+  return field("value", "quantitative", {{"scale", log.scale}, {"axis", log.axis}});
+}
+
+Json panel_of(const Axis& axis, std::size_t panel, const Options& options, bool with_paper) {
   const PanelSize size = panel_size(axis.cells.panels.size());
-  const Json x = field(
-      "value", "quantitative",
-      {{"scale", {{"domain", range_of(axis)}, {"nice", false}, {"padding", 8}}}, {"axis", {{"title", axis.name}}}});
+  const double threshold = options.real("threshold");
+  const Json x = x_of(axis, options.text("scale") == "log");
   const std::string title = axis.metric == "accuracy" ? "Accuracy (%)" : "Exact match (%)";
   const auto y = [&](const char* name) { return percent_axis(name, title); };
   const Json tip = tooltip({{"series", "model"}, {"value", "value"}, {"summary", "%"}});
@@ -121,8 +130,7 @@ Json figure_of(const Axis& axis, const FigureSubject& subject, const Options& op
   Json figure = figure_head(figure_title(subject, options), lines, axis.cells.panels.size());
   figure["datasets"] = data;
   std::vector<Json> panels;
-  for (std::size_t i = 0; i < axis.cells.panels.size(); ++i)
-    panels.push_back(panel_of(axis, i, options.real("threshold"), with_paper));
+  for (std::size_t i = 0; i < axis.cells.panels.size(); ++i) panels.push_back(panel_of(axis, i, options, with_paper));
   add_panels(figure, std::move(panels), axis.cells.panels);
   return figure;
 }
@@ -226,7 +234,8 @@ FigureKind extrapolation_kind() {
           .summary = "accuracy against the value of a generalisation axis, the training range marked",
           .options = {title_field(), threshold_field("accuracy that counts as solved: a dotted line"),
                       panels_field({"task.name", "model.layers"}),
-                      choice_field("metric", "accuracy", {"accuracy", "exact_match"}, "what is drawn")},
+                      choice_field("metric", "accuracy", {"accuracy", "exact_match"}, "what is drawn"),
+                      choice_field("scale", "linear", {"linear", "log"}, "of the axis")},
           .build = build_extrapolation};
 }
 

@@ -1,0 +1,158 @@
+#include "train/streaming.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.h"
+#include "train/answer_detail.h"
+#include "train/loss_head.h"
+
+namespace mneme::train {
+namespace {
+
+constexpr std::int64_t kTokensPerTick = 1024;
+// Hidden states that the head reads at a time.
+constexpr std::size_t kHeadRows = 512;
+
+// Some examples side by side. Time comes first: a step reads B tokens that are next to each other.
+struct TimeMajor {
+  std::int64_t length, rows;
+  torch::Tensor tokens;  // [L, B] int32
+  std::vector<std::int32_t> labels, predictions;
+
+  TimeMajor(std::int64_t L, std::int64_t B)
+      : length(L),
+        rows(B),
+        tokens(torch::empty({L, B}, torch::kInt32)),
+        labels(static_cast<std::size_t>(L * B)),
+        predictions(labels.size(), tasks::kUnlabelled) {}
+
+  // One example, in its own order.
+  void row(const std::int32_t* from, std::int64_t b, std::vector<std::int32_t>& to) const {
+    for (std::int64_t t = 0; t < length; ++t) to[static_cast<std::size_t>(t)] = from[t * rows + b];
+  }
+};
+
+TimeMajor make_examples(const tasks::ExampleSource& source, std::int64_t length, std::int64_t first,
+                        std::int64_t rows) {
+  TimeMajor batch(length, rows);
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(length)), labels(tokens.size());
+  auto* to = batch.tokens.data_ptr<std::int32_t>();
+  for (std::int64_t b = 0; b < rows; ++b) {
+    source.write(static_cast<std::uint64_t>(first + b),
+                 {.tokens = tokens, .labels = labels, .signal = {}, .targets = {}});
+    for (std::int64_t t = 0; t < length; ++t) {
+      const auto at = static_cast<std::size_t>(t * rows + b);
+      to[at] = tokens[static_cast<std::size_t>(t)];
+      batch.labels[at] = labels[static_cast<std::size_t>(t)];
+    }
+  }
+  return batch;
+}
+
+// Collects hidden states at labelled positions and reads them out when there are enough.
+class Reader {
+ public:
+  Reader(models::SequenceModel& model, TimeMajor& batch) : model_(model), batch_(batch) {}
+
+  // The hidden states [B, D] of time t.
+  void see(std::int64_t t, const torch::Tensor& hidden) {
+    const torch::Tensor h = hidden.contiguous();
+    const auto D = static_cast<std::size_t>(h.size(1));
+    for (std::int64_t b = 0; b < batch_.rows; ++b) {
+      const auto at = static_cast<std::size_t>(t * batch_.rows + b);
+      if (batch_.labels[at] == tasks::kUnlabelled) continue;
+      const float* row = h.data_ptr<float>() + static_cast<std::size_t>(b) * D;
+      hidden_.insert(hidden_.end(), row, row + D);
+      places_.push_back(at);
+      answers_.push_back(batch_.labels[at]);
+    }
+    if (places_.size() >= kHeadRows) flush();
+  }
+
+  void flush() {
+    if (places_.empty()) return;
+    const auto R = static_cast<std::int64_t>(places_.size());
+    const torch::Tensor rows = torch::from_blob(hidden_.data(), {R, static_cast<std::int64_t>(hidden_.size()) / R});
+    const HeadResult result = evaluate_head(rows, model_.output_matrix(), model_.output_bias(), answers_);
+    loss += result.loss_sum;
+    for (std::size_t i = 0; i < places_.size(); ++i) batch_.predictions[places_[i]] = result.predictions[i];
+    hidden_.clear();
+    places_.clear();
+    answers_.clear();
+  }
+
+  double loss = 0;
+
+ private:
+  models::SequenceModel& model_;
+  TimeMajor& batch_;
+  std::vector<float> hidden_;  // [rows so far, D]
+  std::vector<std::size_t> places_;
+  std::vector<std::int32_t> answers_;
+};
+
+struct Tally {
+  std::int64_t labelled = 0, correct = 0, exact = 0;
+
+  void add(const std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& predicted) {
+    bool all = true;
+    for (std::size_t t = 0; t < labels.size(); ++t) {
+      if (labels[t] == tasks::kUnlabelled) continue;
+      const bool right = labels[t] == predicted[t];
+      ++labelled;
+      correct += right;
+      all = all && right;
+    }
+    exact += all;
+  }
+};
+
+}  // namespace
+
+Scores evaluate_streamed(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model,
+                         tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth depth) {
+  const torch::NoGradGuard guard;
+  const tasks::ExampleSource source(task, static_cast<std::uint64_t>(run.train.integer("data_seed")), split);
+  const std::int64_t L = run.shape.length, most = run.train.integer("micro_batch");
+  AnswerDetail detail(run, task);
+  Tally tally;
+  double loss = 0;
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(L)), labels(tokens.size()), predicted(tokens.size());
+  for (std::int64_t first = 0; first < examples; first += most) {
+    TimeMajor batch = make_examples(source, L, first, std::min(most, examples - first));
+    Reader reader(model, batch);
+    models::ModelState state = model.initial_state(batch.rows);
+    for (std::int64_t t = 0; t < L; ++t) {
+      reader.see(t, model.step(state, batch.tokens.select(0, t)));
+      if (t % kTokensPerTick == 0) tick();
+    }
+    reader.flush();
+    loss += reader.loss;
+    for (std::int64_t b = 0; b < batch.rows; ++b) {
+      batch.row(batch.tokens.data_ptr<std::int32_t>(), b, tokens);
+      batch.row(batch.labels.data(), b, labels);
+      batch.row(batch.predictions.data(), b, predicted);
+      tally.add(labels, predicted);
+      if (depth == Depth::detail) detail.add(tokens, labels, predicted);
+    }
+  }
+  const auto count = static_cast<double>(std::max<std::int64_t>(tally.labelled, 1));
+  return {loss / count,
+          static_cast<double>(tally.correct) / count,
+          static_cast<double>(tally.exact) / static_cast<double>(examples),
+          {},
+          depth == Depth::detail ? detail.json() : Json::object()};
+}
+
+torch::Tensor streamed_signal(models::SequenceModel& model, const torch::Tensor& input, const EvaluationTick& tick) {
+  const torch::Tensor by_time = input.t().contiguous(), raw = torch::empty_like(by_time);  // [L, B]
+  models::ModelState state = model.initial_state(input.size(0));
+  for (std::int64_t t = 0; t < by_time.size(0); ++t) {
+    raw.select(0, t).copy_(model.read_out(model.step(state, by_time.select(0, t))));
+    if (t % kTokensPerTick == 0) tick();
+  }
+  return raw.t();
+}
+
+}  // namespace mneme::train
