@@ -54,6 +54,9 @@ void Trainer::save(const CheckpointFiles& files) const {
   const std::int64_t n = parameters_->size();
   tensors["adam.m"] = {"F32", {n}, bytes_of(optimiser_->first_moment, 0, n)};
   tensors["adam.v"] = {"F32", {n}, bytes_of(optimiser_->second_moment, 0, n)};
+  // Who resumes has the same last steps as who was never interrupted.
+  std::vector<std::vector<std::byte>> memory;
+  for (auto& [name, view] : trace_.tensors(memory)) tensors["trace." + name] = std::move(view);
   save_sealed_safetensors(files.current, tensors,
                           {{"format", kCheckpointFormat}, {"run", run_.id}, {"position", canonical(position_.json())}},
                           {.gate = files.gate, .previous = files.previous});
@@ -89,6 +92,11 @@ void Trainer::restore(const Path& checkpoint) {
   const std::vector<std::int64_t> flat = {parameters_->size()};
   file.copy("adam.m", optimiser_->first_moment, 0, flat);
   file.copy("adam.v", optimiser_->second_moment, 0, flat);
+  // Checkpoints of older versions have none.
+  TrainingTrace trace{trace_.groups, {}};
+  if (file.tensors().contains("trace.step"))
+    trace = TrainingTrace::from_tensors(file.tensors(), "trace.", trace_.groups, checkpoint.string());
+  trace_ = std::move(trace);
   position_ = std::move(position);
 }
 

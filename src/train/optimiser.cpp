@@ -29,7 +29,7 @@ Optimiser::Optimiser(FlatParameters& parameters, const Options& train)
       parameters_(parameters),
       train_(train) {}
 
-double Optimiser::update(std::int64_t step) {
+double Optimiser::update(std::int64_t step, TraceStep* trace) {
   const ops::Part part("optimiser");
   const float* gradients = parameters_.gradients.data_ptr<float>();
   const double norm = std::sqrt(kernels::sum_of_squares(gradients, static_cast<std::size_t>(parameters_.size())));
@@ -37,12 +37,14 @@ double Optimiser::update(std::int64_t step) {
   const bool spare_vectors = train_.text("decay_exempt") == "vectors";
   for (const auto& segment : parameters_.segments()) {
     const bool exempt = spare_vectors && segment.shape.size() < 2;
+    const auto count = static_cast<std::size_t>(segment.size);
+    kernels::AdamWNorms norms;
     kernels::adamw({
         .parameters = parameters_.values.data_ptr<float>() + segment.offset,
         .gradients = gradients + segment.offset,
         .first_moment = first_moment.data_ptr<float>() + segment.offset,
         .second_moment = second_moment.data_ptr<float>() + segment.offset,
-        .count = static_cast<std::size_t>(segment.size),
+        .count = count,
         .lr = learning_rate(train_, step),
         .beta1 = train_.real("beta1"),
         .beta2 = train_.real("beta2"),
@@ -50,7 +52,14 @@ double Optimiser::update(std::int64_t step) {
         .decay = exempt ? 0.0 : train_.real("weight_decay"),
         .grad_scale = scale,
         .step = step + 1,
+        .norms = trace ? &norms : nullptr,
     });
+    if (!trace) continue;
+    trace->gradient_norm.push_back(
+        static_cast<float>(std::sqrt(kernels::sum_of_squares(gradients + segment.offset, count))));
+    // Of weights that are all zero, such as biases at the start, the change itself.
+    trace->update_ratio.push_back(
+        static_cast<float>(std::sqrt(norms.updates / (norms.weights > 0 ? norms.weights : 1.0))));
   }
   return norm;
 }

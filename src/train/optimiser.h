@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/autopsy.h"
 #include "core/schema.h"
 #include "train/parameters.h"
 
@@ -17,7 +18,9 @@ class Optimiser {
   Optimiser(FlatParameters& parameters, const Options& train);
 
   // One update with the gradients that are there; `step` counts from 0. Returns the gradient's norm before clipping.
-  double update(std::int64_t step);
+  // With `trace`, fills its gradient_norm and update_ratio, a number for each segment; the update is the same to the
+  // bit.
+  double update(std::int64_t step, TraceStep* trace = nullptr);
 
   torch::Tensor first_moment, second_moment;  // [n] each
 

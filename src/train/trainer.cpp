@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <tuple>
 
 #include "core/error.h"
 #include "models/initialise.h"
@@ -31,6 +32,8 @@ Trainer::Trainer(const config::RunConfig& run)
   parameters_ = std::make_unique<FlatParameters>(*model_);
   optimiser_ = std::make_unique<Optimiser>(*parameters_, run.train);
   objective_ = make_objective(run, *task_, *model_);
+  decays_ = std::make_unique<Decays>(*parameters_);
+  for (const auto& segment : parameters_->segments()) trace_.groups.push_back(segment.name);
 }
 
 void Trainer::clear_gradients() {
@@ -42,8 +45,18 @@ Progress Trainer::step() {
   clear_gradients();
   const std::vector<std::uint64_t> indices = order_.indices(position_.step);
   const BatchScore score = objective_->accumulate(indices, static_cast<std::uint64_t>(position_.step));
-  note_step(score, optimiser_->update(position_.step));
+  TraceStep trace;
+  note_step(score, optimiser_->update(position_.step, tracing_ ? &trace : nullptr));
+  if (tracing_) note_trace(std::move(trace), score);
   return {position_.step, score.loss, score.accuracy};
+}
+
+void Trainer::note_trace(TraceStep trace, const BatchScore& score) {
+  trace.step = position_.step;
+  trace.loss = static_cast<float>(score.loss);
+  trace.largest_logit = static_cast<float>(score.largest_logit);
+  std::tie(trace.smallest_decay, trace.largest_decay) = decays_->range();
+  trace_.add(std::move(trace));
 }
 
 void Trainer::note_step(const BatchScore& score, double gradient_norm) {

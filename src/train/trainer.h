@@ -8,11 +8,13 @@
 #include <string>
 
 #include "config/run_config.h"
+#include "core/autopsy.h"
 #include "core/files.h"
 #include "core/json.h"
 #include "models/sequence_model.h"
 #include "train/batch.h"
 #include "train/checkpoint.h"
+#include "train/decays.h"
 #include "train/objective.h"
 #include "train/optimiser.h"
 #include "train/parameters.h"
@@ -54,6 +56,9 @@ class Trainer {
   const Json& metrics() const { return position_.metrics; }
   models::SequenceModel& model() { return *model_; }
   const FlatParameters& parameters() const { return *parameters_; }
+  // The last steps by group of parameters. It is recorded always; a benchmark may switch that off to see what it costs.
+  const TrainingTrace& trace() const { return trace_; }
+  void record_trace(bool on) { tracing_ = on; }
 
  private:
   // Everything besides weights and moments that the next step depends on.
@@ -74,6 +79,7 @@ class Trainer {
   };
 
   void clear_gradients();
+  void note_trace(TraceStep step, const BatchScore& score);
   void note_step(const BatchScore& score, double gradient_norm);
   // What is recorded at an evaluation beside the scores: means since the one before, and the weights as they are.
   Json training_values() const;
@@ -95,6 +101,9 @@ class Trainer {
   std::unique_ptr<Optimiser> optimiser_;
   ExampleOrder order_;
   std::unique_ptr<Objective> objective_;
+  std::unique_ptr<Decays> decays_;
+  TrainingTrace trace_;
+  bool tracing_ = true;
   Position position_;
 };
 

@@ -44,6 +44,7 @@ class RunTensors {
   RunTensors(const Path& path, const config::RunConfig& run, const std::vector<std::string>& formats);
 
   const std::string& field(const char* name) const;  // of the metadata
+  const std::map<std::string, TensorView>& tensors() const { return file_.tensors(); }
   // Copies a tensor of this shape to `to`, from element `offset` on.
   void copy(const std::string& name, const torch::Tensor& to, std::int64_t offset,
             const std::vector<std::int64_t>& shape) const;

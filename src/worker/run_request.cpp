@@ -10,6 +10,7 @@
 
 #include "catalog/python_store.h"
 #include "config/run_config.h"
+#include "core/autopsy.h"
 #include "core/code_identity.h"
 #include "core/error.h"
 #include "core/timing.h"
@@ -205,6 +206,7 @@ bool carry_out_run(const Json& request) {
       return false;
     }
     if (!result.traces.is_null()) writer.write_traces(result.traces);
+    save_autopsy(directory.autopsy(), trainer.trace(), run.id, {.gate = writer.gate()});
     const Json summary = summary_of(run, result, recorder.times());
     writer.write_summary(summary);
     writer.log(fmt::format("{}: {}", summary["outcome"].get<std::string>(), result.reason));

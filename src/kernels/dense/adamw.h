@@ -12,6 +12,12 @@
 
 namespace mneme::kernels {
 
+// Sums of squares over the elements, as they are at the step: in float32, in a fixed order.
+struct AdamWNorms {
+  double weights = 0;  // before the step
+  double updates = 0;  // of p after minus p before
+};
+
 struct AdamWArguments {
   float* parameters;
   const float* gradients;
@@ -19,8 +25,9 @@ struct AdamWArguments {
   float* second_moment;
   std::size_t count;
   double lr, beta1, beta2, eps, decay;
-  double grad_scale;  // 1, or less when the gradient is clipped
-  std::int64_t step;  // t, from 1
+  double grad_scale;            // 1, or less when the gradient is clipped
+  std::int64_t step;            // t, from 1
+  AdamWNorms* norms = nullptr;  // filled if it is there; the step is the same to the bit
 };
 
 void adamw(const AdamWArguments& arguments);

@@ -51,6 +51,27 @@ KERNEL_TEST(KernelsAdamW, OneElementByHand) {
   }
 }
 
+KERNEL_TEST(KernelsAdamW, NormsAreThoseOfTheStepAndDoNotChangeIt) {
+  // Worst seen: 4e-7 of the sum, which is in float32.
+  constexpr double kNormTolerance = 1e-5;
+  for (const std::size_t count : kSizes) {
+    AdamWNorms ours, theirs;
+    const auto with = [](const Kernel& kernel, AdamWNorms& norms) {
+      return Kernel([&, kernel](const AdamWArguments& a) {
+        auto other = a;
+        other.norms = &norms;
+        kernel(other);
+      });
+    };
+    const Written plain = three_steps(adamw, count, 1), seen = three_steps(with(adamw, ours), count, 1);
+    EXPECT_EQ(worst_error(seen, plain), 0) << count;
+    three_steps(with(adamw_reference, theirs), count, 1);
+    EXPECT_NEAR(ours.weights, theirs.weights, kNormTolerance * theirs.weights) << count;
+    EXPECT_NEAR(ours.updates, theirs.updates, kNormTolerance * theirs.updates) << count;
+    if (count > 0) EXPECT_GT(theirs.updates, 0);
+  }
+}
+
 KERNEL_TEST(KernelsAdamW, PlantedFaultsAreRejected) {
   const Kernel coupled_decay = [](const AdamWArguments& a) {
     auto other = a;
