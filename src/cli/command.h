@@ -66,6 +66,7 @@ void add_diff(CLI::App& app, Context& context);
 void add_evaluate(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
+void add_inspect(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_note(CLI::App& app, Context& context);
 void add_node(CLI::App& app, Context& context);

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "mixers/declaration.h"
+#include "ops/tap.h"
 
 namespace mneme::models {
 namespace {
@@ -58,7 +59,7 @@ torch::Tensor SequenceModel::hidden(const torch::Tensor& input, nn::Pass& pass, 
   require(!watcher || !pass.is_training(), "a watcher looks at a model that is evaluated");
   Walk walk(pass);
   walk.watch(watcher);
-  return backbone_->forward(embeddings_->forward(input, pass), walk);
+  return backbone_->forward(ops::tap(ops::TapPoint::embedded, embeddings_->forward(input, pass), *this), walk);
 }
 
 torch::Tensor SequenceModel::hidden_at(const torch::Tensor& input, const torch::Tensor& positions, nn::Pass& pass) {

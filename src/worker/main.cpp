@@ -19,6 +19,7 @@
 #include "worker/events.h"
 #include "worker/failure.h"
 #include "worker/fingerprint.h"
+#include "worker/inspect_request.h"
 #include "worker/measure_request.h"
 #include "worker/python_mixers.h"
 #include "worker/run_request.h"
@@ -64,6 +65,8 @@ bool carry_out(const std::string& line) {
       carry_out_verify(request);
     } else if (kind == "bench_train") {
       carry_out_bench_train(request);
+    } else if (kind == "inspect") {
+      carry_out_inspect(request);
     } else if (kind == "check") {
       carry_out_check(request);
     } else if (kind == "bench_mixer") {
@@ -77,7 +80,8 @@ bool carry_out(const std::string& line) {
     } else {
       throw Error(ErrorKind::usage, "request",
                   "unknown request '" + kind +
-                      "', expected run, evaluate, measure, verify, check, bench_train, bench_mixer, describe_mixer, "
+                      "', expected run, evaluate, inspect, measure, verify, check, bench_train, bench_mixer, "
+                      "describe_mixer, "
                       "measure_mixer or try_order");
     }
   } catch (const Error& error) {

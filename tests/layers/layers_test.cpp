@@ -34,6 +34,7 @@ const std::map<std::string, Folders> kAllowed = {
     {"check", {"core", "catalog", "ops", "nn", "mixers"}},
     {"models", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers"}},
     {"train", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "models"}},
+    {"inspect", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "models", "train"}},
     {"measure", {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "models", "train"}},
     {"store", {"core"}},
     {"study", {"core", "tasks", "catalog", "config", "store"}},
@@ -42,11 +43,12 @@ const std::map<std::string, Folders> kAllowed = {
     {"report", {"core", "tasks", "catalog", "config", "store", "study", "run"}},
     {"serve", {"core", "tasks", "catalog", "config", "store", "study", "run", "report"}},
     {"worker",
-     {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "check", "models", "train", "measure",
-      "store"}},
+     {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "check", "models", "train", "inspect",
+      "measure", "store"}},
     {"cli", {"core", "tasks", "catalog", "config", "store", "study", "run", "cluster", "report", "serve"}},
 };
-const Folders kTorchFolders = {"ops", "nn", "mixers", "python", "check", "models", "train", "measure", "worker"};
+const Folders kTorchFolders = {"ops",    "nn",    "mixers",  "python",  "check",
+                               "models", "train", "inspect", "measure", "worker"};
 
 // Relative path ("src/core/text.cpp") -> text.
 using Sources = std::map<std::string, std::string>;

@@ -1,0 +1,42 @@
+// Named points of a model at which an analysis may look at a tensor, and put another in its place.
+//
+// Without a listener a tap is one comparison and returns its tensor. Points that mixers name:
+//   values    what is mixed along the sequence, [B, L, C] or [B, L, H, d]
+//   unmixed   the same before its short convolution, where it has one
+//   mixed     what comes out, of the shape of values: linear in them, channel by channel, while all else is frozen
+//   input, output   of a mixer in which nothing enters linearly, [B, L, D]
+// and a model:
+//   embedded  what enters the first layer, [B, L, E]
+#pragma once
+
+#include "ops/torch.h"
+
+namespace mneme::ops {
+
+enum class TapPoint { embedded, unmixed, values, mixed, input, output };
+
+class TapListener {
+ public:
+  virtual ~TapListener() = default;
+  // `owner` is the module that the point belongs to. What is returned goes on in place of x.
+  virtual torch::Tensor at(TapPoint point, const torch::Tensor& x, const torch::nn::Module& owner) = 0;
+};
+
+torch::Tensor tap(TapPoint point, const torch::Tensor& x, const torch::nn::Module& owner);
+
+// True while somebody listens on this thread: a mixer then takes the path that has its points.
+bool is_tapped();
+
+// While alive, the listener of this thread.
+class ScopedTap {
+ public:
+  explicit ScopedTap(TapListener& listener);
+  ~ScopedTap();
+  ScopedTap(const ScopedTap&) = delete;
+  ScopedTap& operator=(const ScopedTap&) = delete;
+
+ private:
+  TapListener* previous_;
+};
+
+}  // namespace mneme::ops

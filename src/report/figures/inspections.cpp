@@ -1,0 +1,44 @@
+#include "report/figures/inspections.h"
+
+#include <fmt/format.h>
+
+#include "catalog/analyses.h"
+#include "core/error.h"
+
+namespace mneme::report {
+namespace {
+
+struct NamedDrawing {
+  std::string_view name;
+  ReportSection (*draw)(const Json& result, const InspectedRun& run);
+};
+
+// The one list that joins figures to the catalog.
+constexpr NamedDrawing kDrawings[] = {
+    {"gradient", draw_gradient},
+};
+
+}  // namespace
+
+ReportSection inspection_section(std::string_view analysis, const Json& result, const InspectedRun& run) {
+  const std::string title = catalog::find_analysis(analysis, "analysis").title;
+  for (const NamedDrawing& drawing : kDrawings) {
+    if (drawing.name != analysis) continue;
+    ReportSection section;
+    try {
+      if (result.contains("skipped"))
+        section.findings.push_back("Does not apply: " + result["skipped"].get<std::string>());
+      else
+        section = drawing.draw(result, run);
+    } catch (const Json::exception& error) {
+      throw Error(ErrorKind::data, fmt::format("inspection of run {}", run.id),
+                  fmt::format("'{}' is not what this version writes: {}", analysis, error.what()));
+    }
+    section.title = title;
+    return section;
+  }
+  throw Error(ErrorKind::internal, "report/figures/inspections.cpp",
+              fmt::format("'{}' is in the catalog but is not drawn", analysis));
+}
+
+}  // namespace mneme::report

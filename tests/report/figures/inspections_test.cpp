@@ -1,0 +1,101 @@
+#include "report/figures/inspections.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catalog/analyses.h"
+#include "report/pages/inspection.h"
+#include "support/expect_error.h"
+#include "support/json_schema.h"
+#include "support/places.h"
+#include "support/temporary_directory.h"
+
+namespace mneme::report {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+const InspectedRun kRun{"0123456789ab", "mqar, attention, width 64, 2 layers, lr 1e-3, seed 42"};
+
+Json gradient_result() {
+  Json lags = Json::array();
+  for (int l = 0; l < 20; ++l) lags.push_back({{"lag", l}, {"mean", std::pow(0.8, l)}, {"count", 20 - l}});
+  lags.push_back({{"lag", 20}, {"mean", 0.0}, {"count", 1}});
+  lags.push_back({{"lag", 21}, {"mean", nullptr}, {"count", 1}});
+  return {{"losses", 20},
+          {"lags", lags},
+          {"fit",
+           {{"exponential", {{"factor", 0.8}, {"half_life", 3.1}, {"at_zero", 1.0}, {"r2", 1.0}}},
+            {"power", {{"exponent", -1.2}, {"at_one", 1.0}, {"r2", 0.8}}},
+            {"better", "exponential"}}},
+          {"at_source", 0.4},
+          {"elsewhere", 0.1}};
+}
+
+// A result of each analysis.
+const std::map<std::string, Json>& samples() {
+  static const std::map<std::string, Json> list{{"gradient", gradient_result()}};
+  return list;
+}
+
+void expect_valid(const ReportSection& section) {
+  static const testing::JsonSchema schema(
+      Json::parse(read_file(Path(binary_directory()) / "web/npm/node_modules/vega-lite/build/vega-lite-schema.json")));
+  for (const ReportFigure& figure : section.figures) EXPECT_EQ(schema.trouble(figure.specification), "") << figure.name;
+}
+
+TEST(Inspections, EveryAnalysisIsDrawnAsValidVegaLite) {
+  for (const catalog::AnalysisEntry& entry : catalog::analysis_catalog()) {
+    const auto sample = samples().find(entry.name);
+    if (sample == samples().end()) continue;  // its own test has one
+    const ReportSection section = inspection_section(entry.name, sample->second, kRun);
+    EXPECT_EQ(section.title, entry.title);
+    EXPECT_FALSE(section.findings.empty());
+    EXPECT_FALSE(section.figures.empty());
+    expect_valid(section);
+  }
+}
+
+TEST(Inspections, WhatDoesNotApplyIsSaid) {
+  for (const catalog::AnalysisEntry& entry : catalog::analysis_catalog()) {
+    const ReportSection section = inspection_section(entry.name, {{"skipped", "the model has no state"}}, kRun);
+    EXPECT_THAT(section.findings, ElementsAre("Does not apply: the model has no state"));
+    EXPECT_TRUE(section.figures.empty());
+  }
+}
+
+TEST(Inspections, AResultOfAnotherShapeIsAnError) {
+  EXPECT_THAT(error_of(ErrorKind::data,
+                       [] {
+                         inspection_section("gradient", {{"lags", 3}}, kRun);
+                       }),
+              HasSubstr("[inspection of run 0123456789ab] 'gradient' is not what this version writes"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [] { inspection_section("gradiant", Json::object(), kRun); }),
+              HasSubstr("did you mean 'gradient'?"));
+}
+
+TEST(Inspections, AreKeptBesideEachOtherAndDroppedWithOlderWeights) {
+  const testing::TemporaryDirectory directory;
+  const DrawTools none{"missing-node", "missing-rsvg"};
+  EXPECT_FALSE(keep_inspections(directory.path(), kRun, {{"gradient", 100, 16, gradient_result()}}, none).empty());
+  const Json first = parse_json(read_file(directory / "inspect.json"), "inspect.json");
+  EXPECT_EQ(first["run"], kRun.id);
+  ASSERT_EQ(first["sections"].size(), 1U);
+  EXPECT_EQ(first["sections"][0]["title"], "Gradient by lag");
+  EXPECT_TRUE(first["sections"][0]["figures"][0]["spec"].is_object());
+  EXPECT_TRUE(std::filesystem::exists(directory / "inspect/gradient-by-lag.vl.json"));
+  EXPECT_THAT(read_file(directory / "inspect/gradient-by-lag.csv"), HasSubstr("lag,mean gradient,losses"));
+  ASSERT_EQ(kept_inspections(directory.path()).size(), 1U);
+  EXPECT_EQ(kept_inspections(directory.path())[0].step, 100);
+
+  write_file_atomically(directory / "inspect/gradient.json", "{\"step\": 1}\n");
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { kept_inspections(directory.path()); }),
+              HasSubstr("not a result of mneme inspect"));
+}
+
+}  // namespace
+}  // namespace mneme::report
