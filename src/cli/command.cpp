@@ -31,7 +31,7 @@ const std::vector<Command>& command_list() {
       {"runs", "list, filter and sort runs", add_runs},
       {"show", "show a run, a mixer or a task in detail", add_show},
       {"plot", "draw the curves of chosen runs over each other", add_plot},
-      {"inspect", "look at what a trained model does: gradients by lag and more", add_inspect},
+      {"inspect", "look at what a trained model does: mixing matrices, spectra, gradients by lag", add_inspect},
       {"diff", "compare two runs: configuration, results, first step where they diverge", add_diff},
       {"evaluate", "test trained runs on other data: longer, more pairs, along any axis of the task", add_evaluate},
       {"export", "export runs as CSV, JSON lines, TensorBoard events or weights", add_export},

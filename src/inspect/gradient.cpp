@@ -13,7 +13,7 @@ namespace {
 // Of an example: at most so many positions, spread over those with a label.
 constexpr std::size_t kPositions = 16;
 // Tokens in one forward pass.
-constexpr std::int64_t kTokens = 4096;
+constexpr std::int64_t kTokensAtOnce = 4096;
 
 // Makes what enters the first layer a leaf.
 class EmbeddedLeaf : public ops::TapListener {
@@ -64,7 +64,7 @@ Json gradient_by_lag(const Subject& subject, const Examples& examples) {
       at.push_back(t);
     }
   if (rows.empty()) return skipped("no position of these examples has a label");
-  const std::int64_t L = examples.length(), chunk = std::max<std::int64_t>(kTokens / L, 1);
+  const std::int64_t L = examples.length(), chunk = std::max<std::int64_t>(kTokensAtOnce / L, 1);
   ByLag by_lag(L);
   Mean at_source, elsewhere;
   const auto R = static_cast<std::int64_t>(rows.size());
@@ -78,12 +78,12 @@ Json gradient_by_lag(const Subject& subject, const Examples& examples) {
     const torch::Tensor size = listener.leaf.grad().norm(2, -1).contiguous();  // [R, L]
     const double* sizes = size.data_ptr<double>();
     for (std::size_t r = 0; r < some.size(); ++r) {
-      const std::vector<std::int32_t>& sources = examples.sources[static_cast<std::size_t>(some[r])];
+      const Examples::Asked asked = examples.asked(static_cast<std::size_t>(some[r]), where[r]);
       for (std::int64_t s = 0; s <= where[r]; ++s) {
         const double value = sizes[static_cast<std::int64_t>(r) * L + s];
         by_lag.add(where[r] - s, value);
-        if (sources.empty() || s == where[r]) continue;
-        (sources[static_cast<std::size_t>(where[r])] == s ? at_source : elsewhere).add(value);
+        if (asked.value < 0 || s == where[r]) continue;
+        (asked.value == s ? at_source : elsewhere).add(value);
       }
     }
   }

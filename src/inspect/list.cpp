@@ -14,6 +14,9 @@ struct NamedAnalysis {
 
 // The one list that joins functions to the catalog.
 constexpr NamedAnalysis kAnalyses[] = {
+    {"matrix", mixing_matrix},
+    {"patterns", pattern_scores},
+    {"spectra", spectra},
     {"gradient", gradient_by_lag},
 };
 

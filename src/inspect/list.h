@@ -17,6 +17,9 @@ Analysis analysis_function(std::string_view name);
 
 Json skipped(std::string_view why);
 
+Json mixing_matrix(const Subject& subject, const Examples& examples);
+Json pattern_scores(const Subject& subject, const Examples& examples);
+Json spectra(const Subject& subject, const Examples& examples);
 Json gradient_by_lag(const Subject& subject, const Examples& examples);
 
 }  // namespace mneme::inspect

@@ -24,6 +24,19 @@ std::vector<std::int64_t> Examples::labelled(std::size_t example) const {
   return positions;
 }
 
+Examples::Asked Examples::asked(std::size_t example, std::int64_t t) const {
+  const auto at = [](const std::vector<std::int32_t>& list, std::int64_t i) {
+    return list[static_cast<std::size_t>(i)];
+  };
+  if (sources[example].empty() || at(sources[example], t) < 0) return {};
+  const std::vector<std::int32_t>& tokens = examples[example].tokens;
+  const std::int64_t source = at(sources[example], t), label = at(examples[example].labels, t);
+  // A pair is read off its key: the value follows it.
+  if (at(tokens, source) == at(tokens, t) && source + 1 <= t && at(tokens, source + 1) == label)
+    return {source + 1, source};
+  return at(tokens, source) == label ? Asked{source, -1} : Asked{};
+}
+
 Subject::Subject(const config::RunConfig& run, std::shared_ptr<models::SequenceModel> model, std::int64_t step)
     : run_(run), task_(run.task_entry->build(run.task)), model_(std::move(model)), step_(step) {
   model_->to(torch::kFloat64);
@@ -34,6 +47,11 @@ Subject::Subject(const config::RunConfig& run, std::shared_ptr<models::SequenceM
 }
 
 Subject::Subject(const config::RunConfig& run) : Subject(run, initial_model(run), 0) {}
+
+void Subject::set_kept(std::vector<std::int64_t> steps, AtStep at_step) {
+  kept_steps_ = std::move(steps);
+  at_step_ = std::move(at_step);
+}
 
 Examples Subject::examples(std::int64_t count) const {
   const std::int64_t L = run_.shape.length;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +22,16 @@ struct Examples {
 
   std::int64_t count() const { return input.size(0); }
   std::int64_t length() const { return input.size(1); }
+  // The value and the key that are asked at a labelled position; -1 where the task does not say.
+  struct Asked {
+    std::int64_t value = -1, key = -1;
+  };
+  Asked asked(std::size_t example, std::int64_t t) const;
   // Positions with a label: all of a signal.
   std::vector<std::int64_t> labelled(std::size_t example) const;
 };
+
+struct Mixing;
 
 // The model computes in float64 on the composed path (ops/path.h), and its parameters need no gradients: what an
 // analysis differentiates by is what it taps (ops/tap.h).
@@ -38,6 +46,12 @@ class Subject {
   const tasks::Task& task() const { return *task_; }
   models::SequenceModel& model() const { return *model_; }
   std::int64_t step() const { return step_; }  // of training
+
+  // Earlier steps whose weights were kept, ascending, and the model with them.
+  using AtStep = std::function<std::shared_ptr<models::SequenceModel>(std::int64_t step)>;
+  void set_kept(std::vector<std::int64_t> steps, AtStep at_step);
+  const std::vector<std::int64_t>& kept_steps() const { return kept_steps_; }
+  Subject at_step(std::int64_t step) const { return {run_, at_step_(step), step}; }
 
   Examples examples(std::int64_t count) const;
 
@@ -55,6 +69,12 @@ class Subject {
   std::unique_ptr<tasks::Task> task_;
   std::shared_ptr<models::SequenceModel> model_;
   std::int64_t step_;
+  std::vector<std::int64_t> kept_steps_;
+  AtStep at_step_;
+
+  // By example: what two analyses share (mixing.h).
+  friend const std::vector<std::vector<Mixing>>& matrices_of(const Subject& subject, const Examples& examples);
+  mutable std::shared_ptr<const std::vector<std::vector<Mixing>>> matrices_;
 };
 
 }  // namespace mneme::inspect

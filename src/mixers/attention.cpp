@@ -10,6 +10,7 @@
 #include "ops/attention.h"
 #include "ops/linear.h"
 #include "ops/path.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -91,11 +92,13 @@ class Attention : public Mixer {
 
  private:
   torch::Tensor composed_context(const torch::Tensor& x, nn::Pass& pass) {
-    auto [q, k, v] = heads(streams(x, whole_sequence), 0);  // [B, H, L, d]
+    auto qkv = streams(x, whole_sequence);
+    qkv[2] = ops::tap(ops::TapPoint::values, qkv[2].unflatten(2, {H_, D_ / H_}), *this).flatten(2);
+    auto [q, k, v] = heads(std::move(qkv), 0);  // [B, H, L, d]
     const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
     const torch::Tensor scores = torch::matmul(q * scale, k.transpose(2, 3)) + causal_mask(x.size(1), x.options());
     const torch::Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);  // [B, H, L, L]
-    return merge(torch::matmul(p, v));
+    return ops::tap(ops::TapPoint::mixed, torch::matmul(p, v).transpose(1, 2), *this).flatten(2);
   }
 
   torch::Tensor kernel_context(const torch::Tensor& x) {
@@ -131,6 +134,7 @@ class Attention : public Mixer {
       std::array<torch::Tensor, 3> result;
       for (int s = 0; s < 3; ++s) {
         result[s] = qkv.narrow(2, s * D_, D_);
+        if (conv_[s] && s == 2) result[s] = ops::tap(ops::TapPoint::unmixed, result[s], *this);
         if (conv_[s]) result[s] = apply_conv(*conv_[s], result[s]);
       }
       return result;

@@ -6,6 +6,7 @@
 #include "nn/depthwise_conv.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -112,7 +113,10 @@ class BaseConv : public Mixer {
     register_module("conv", conv_);
   }
 
-  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override { return gated(conv_->forward(x), x); }
+  torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
+    const torch::Tensor y = conv_->forward(ops::tap(ops::TapPoint::values, x, *this));
+    return gated(ops::tap(ops::TapPoint::mixed, y, *this), x);
+  }
 
   bool has_step() const override { return true; }
   MixerState initial_state(std::int64_t batch) const override { return {{conv_->initial_state(batch)}}; }

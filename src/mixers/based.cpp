@@ -2,6 +2,7 @@
 
 #include "ops/gated_scan.h"
 #include "ops/linear.h"
+#include "ops/tap.h"
 #include "ops/taylor_features.h"
 
 namespace mneme::mixers {
@@ -37,6 +38,7 @@ class Based : public Mixer {
     return {{torch::zeros({batch, H_, features, D_ / H_ + 1}, proj_v_->weight.options().requires_grad(false))}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const std::int64_t dv = D_ / H_;
     const torch::Tensor v = with_one(heads(proj_v_->forward(x)));  // [B, H, dv + 1]
@@ -50,10 +52,12 @@ class Based : public Mixer {
   // [B, L, D]
   torch::Tensor averages(const torch::Tensor& x) {
     const std::int64_t dv = D_ / H_;
-    const torch::Tensor v = heads(proj_v_->forward(x)), origin = v.narrow(1, 0, 1);  // [B, L, H, dv], [B, 1, H, dv]
+    const torch::Tensor v = ops::tap(ops::TapPoint::values, heads(proj_v_->forward(x)), *this);  // [B, L, H, dv]
+    const torch::Tensor origin = v.narrow(1, 0, 1);                                              // [B, 1, H, dv]
     const torch::Tensor o = ops::gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
     const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;  // [B, L, H, 1]
-    return (o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum)).flatten(-2);
+    const torch::Tensor mean = o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum);
+    return ops::tap(ops::TapPoint::mixed, mean, *this).flatten(-2);
   }
 
   // [.., C] -> [.., H, C / H]

@@ -8,6 +8,7 @@
 #include "nn/rms_norm.h"
 #include "ops/delta_rule.h"
 #include "ops/linear.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -58,6 +59,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
     return state;
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {2}}; }
   bool is_window(std::size_t tensor) const override { return tensor >= 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor token = x.unsqueeze(1);  // [B, 1, D]
@@ -92,7 +94,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
       return conv.forward(y, end);
     });
     const torch::Tensor o = ops::delta_rule(in.q, in.k, in.v, in.beta, in.g, rule_.norm == "l2");  // [B, L, H, dv]
-    return output(positions.of(x), positions.of(o));
+    return output(positions.of(x), positions.of(ops::tap(ops::TapPoint::mixed, o, *this)));
   }
 
   ops::Linear add_projection(const std::string& name, std::int64_t in, std::int64_t out) {
@@ -106,7 +108,8 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
       const torch::Tensor y = proj_[i]->forward(x);
       const bool silu = i == 2 || rule_.activation == "silu";
       if (conv_[i])
-        streams[i] = apply_conv(*conv_[i], i, y, silu ? nn::ConvEnd::silu : nn::ConvEnd::plain);
+        streams[i] = apply_conv(*conv_[i], i, i == 2 ? ops::tap(ops::TapPoint::unmixed, y, *this) : y,
+                                silu ? nn::ConvEnd::silu : nn::ConvEnd::plain);
       else
         streams[i] = silu ? torch::silu(y) : y;
     }
@@ -114,6 +117,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
     in.q = repeat_heads(query_key(streams[0].unflatten(2, {s_.heads, s_.key_size})));
     in.k = repeat_heads(query_key(streams[1].unflatten(2, {s_.householders, s_.heads, s_.key_size})));
     in.v = streams[2].unflatten(2, {s_.householders, s_.value_heads, s_.value_size});
+    in.v = ops::tap(ops::TapPoint::values, in.v, *this);
     if (s_.beta) {
       in.beta = torch::sigmoid(b_proj_->forward(x));  // [B, L, n H]
       if (s_.double_beta) in.beta = 2.0 * in.beta;

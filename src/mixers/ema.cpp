@@ -4,6 +4,7 @@
 
 #include "ops/linear.h"
 #include "ops/long_conv.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -20,7 +21,8 @@ class Ema : public Mixer, public nn::SelfInitialised {
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     const torch::Tensor past = torch::arange(x.size(1), x.options().requires_grad(false)).unsqueeze(1);        // [L, 1]
     const torch::Tensor filter = torch::exp(torch::log_sigmoid(-decay_) + past * torch::log_sigmoid(decay_));  // [L, D]
-    return out_->forward(ops::long_conv(x, filter));
+    const torch::Tensor values = ops::tap(ops::TapPoint::values, x, *this);  // what `mneme inspect` calls values
+    return out_->forward(ops::tap(ops::TapPoint::mixed, ops::long_conv(values, filter), *this));
   }
 
   bool has_step() const override { return true; }

@@ -8,6 +8,7 @@
 #include "ops/diagonal_kernel.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -122,6 +123,7 @@ class H3 : public Mixer, public nn::SelfInitialised {
         {torch::zeros({batch, width_, N_}, D_.options()), torch::zeros({batch, H_, e_, e_, N_ / 2, 2}, D_.options())}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {1}, .coupled = {5}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 0; }
   Tensor step(MixerState& state, const Tensor& x) override {
     const Tensor k = k_proj_->forward(x);                                                          // [B, D]
@@ -151,7 +153,8 @@ class H3 : public Mixer, public nn::SelfInitialised {
   Tensor mix(const Tensor& x, const ops::Positions& positions) {
     const std::int64_t B = x.size(0), L = x.size(1), taps = std::min(L, longest_);
     const Tensor k = ops::long_conv(k_proj_->forward(x), with_skip(shift_->forward(std::min(N_, taps)), ssm_k_D_));
-    const Tensor products = outer(k, v_proj_->forward(x)).reshape({B, L, H_ * e_ * e_});  // [B, L, H e e]
+    const Tensor v = ops::tap(ops::TapPoint::values, v_proj_->forward(x).unflatten(2, {H_, e_}), *this).flatten(2);
+    const Tensor products = outer(k, v).reshape({B, L, H_ * e_ * e_});  // [B, L, H e e]
     // All e * e products of a head are convolved alike.
     const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);  // [taps, H e e]
     const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});  // rows of k, columns of v
@@ -166,7 +169,7 @@ class H3 : public Mixer, public nn::SelfInitialised {
   // Queries read the first index. The order of channels turns: h * e + i goes in, i * H + h comes out.
   Tensor read(const Tensor& q, const Tensor& y) {
     const Tensor o = (q.unflatten(-1, {H_, e_}).unsqueeze(-1) * y).sum(-2);  // [..., H, e]
-    return output_linear_->forward(o.transpose(-2, -1).flatten(-2));
+    return output_linear_->forward(ops::tap(ops::TapPoint::mixed, o, *this).transpose(-2, -1).flatten(-2));
   }
 
   std::int64_t width_, e_, H_, N_, longest_;

@@ -11,6 +11,7 @@
 #include "ops/gated_conv.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -144,12 +145,22 @@ class Hyena : public Mixer {
  private:
   // All but the output projection.
   torch::Tensor convolved(const torch::Tensor& x, nn::Pass& pass) {
-    const torch::Tensor u = short_filter_->forward(in_proj_->forward(x)), filter = filter_fn_->filter(x.size(1));
-    if (dropout_ == 0.0) return ops::gated_long_conv(u, filter, filter_fn_->skip());
+    const torch::Tensor u = short_filter_->forward(with_tap(in_proj_->forward(x))),
+                        filter = filter_fn_->filter(x.size(1));
+    if (dropout_ == 0.0 && !ops::is_tapped()) return ops::gated_long_conv(u, filter, filter_fn_->skip());
     // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
-    const auto parts = u.chunk(3, 2);                                     // [B, L, D] each
-    const torch::Tensor v = pass.dropout(parts[2] * parts[0], dropout_);  // [B, L, D]
-    return torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
+    const auto parts = u.chunk(3, 2);                                         // [B, L, D] each
+    const torch::Tensor gated = pass.dropout(parts[2] * parts[0], dropout_);  // [B, L, D]
+    const torch::Tensor v = ops::tap(ops::TapPoint::values, gated, *this);
+    const torch::Tensor y = torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
+    return ops::tap(ops::TapPoint::mixed, y, *this);
+  }
+
+  // Of what is projected, the values are tapped.
+  torch::Tensor with_tap(const torch::Tensor& projected) const {
+    if (!ops::is_tapped()) return projected;
+    const auto parts = projected.split_with_sizes({2 * D_, D_}, 2);
+    return torch::cat({parts[0], ops::tap(ops::TapPoint::unmixed, parts[1], *this)}, 2);
   }
 
   std::int64_t D_;

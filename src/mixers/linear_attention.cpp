@@ -6,6 +6,7 @@
 #include "nn/rms_norm.h"
 #include "ops/gated_scan.h"
 #include "ops/linear.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -62,6 +63,7 @@ class LinearAttention : public Mixer {
                           q_proj_->weight.options().requires_grad(false))}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [q, k, v] = streams(x);
     return output(ops::gated_scan_step(state.tensors[0], q, k, v, {}));
@@ -78,9 +80,9 @@ class LinearAttention : public Mixer {
     const auto heads = [&](const torch::Tensor& y) {
       return y.unflatten(-1, {widths_.heads, y.size(-1) / widths_.heads});
     };
-    torch::Tensor q = mapped(heads(q_proj_->forward(x)), map_q_.get(), norm_q_);  // [.., H, dk]
-    torch::Tensor k = mapped(heads(k_proj_->forward(x)), map_k_.get(), norm_k_);  // [.., H, dk]
-    torch::Tensor v = heads(v_proj_->forward(x));                                 // [.., H, dv]
+    torch::Tensor q = mapped(heads(q_proj_->forward(x)), map_q_.get(), norm_q_);           // [.., H, dk]
+    torch::Tensor k = mapped(heads(k_proj_->forward(x)), map_k_.get(), norm_k_);           // [.., H, dk]
+    torch::Tensor v = ops::tap(ops::TapPoint::values, heads(v_proj_->forward(x)), *this);  // [.., H, dv]
     if (normalised_) v = torch::cat({v, torch::ones_like(v.narrow(-1, 0, 1))}, -1);
     return {q / std::sqrt(static_cast<double>(widths_.head_key())), k, v};
   }
@@ -102,6 +104,7 @@ class LinearAttention : public Mixer {
       const std::int64_t dv = widths_.head_value();
       o = o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + 1e-10);
     }
+    o = ops::tap(ops::TapPoint::mixed, o, *this);
     return o_proj_->forward(norm_ ? norm_->heads(o) : o.flatten(-2));
   }
 

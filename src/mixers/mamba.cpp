@@ -7,6 +7,7 @@
 #include "nn/step_size.h"
 #include "ops/linear.h"
 #include "ops/selective_scan.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -73,6 +74,7 @@ class Mamba : public Mixer, public nn::SelfInitialised {
     return state;
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     auto [u, z] = streams(x);
@@ -92,9 +94,11 @@ class Mamba : public Mixer, public nn::SelfInitialised {
 
   // Everything after the projection, up to the gate z, which may be undefined.
   torch::Tensor scan(const torch::Tensor& in, const torch::Tensor& z) {
-    const torch::Tensor u = conv1d_ ? conv1d_->forward(in, nn::ConvEnd::silu) : torch::silu(in);  // [B, L, E]
+    const torch::Tensor u =  // [B, L, E]
+        conv1d_ ? conv1d_->forward(ops::tap(ops::TapPoint::unmixed, in, *this), nn::ConvEnd::silu) : torch::silu(in);
     const auto [pre, Bm, Cm] = selection(u);
-    return ops::selective_scan(u, pre, A(), Bm, Cm, skip_, z);
+    const torch::Tensor values = ops::tap(ops::TapPoint::values, u, *this);
+    return ops::tap(ops::TapPoint::mixed, ops::selective_scan(values, pre, A(), Bm, Cm, skip_, z), *this);
   }
 
   // x first, then z; undefined without gate.

@@ -8,6 +8,7 @@
 #include "nn/step_size.h"
 #include "ops/gated_scan.h"
 #include "ops/linear.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -47,6 +48,7 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
              conv1d_->initial_window(batch)}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [z, convolved, dt] = projected(x);
@@ -66,13 +68,21 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
  private:
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
     const auto [z, convolved, dt] = projected(x, positions);
-    const auto [q, k, u] = streams(conv1d_->forward(convolved, nn::ConvEnd::silu));
+    const auto [q, k, inputs] = streams(conv1d_->forward(with_tap(convolved), nn::ConvEnd::silu));
+    const torch::Tensor u = ops::tap(ops::TapPoint::values, inputs, *this);           // [B, L, H, P]
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);                       // [B, L, H]
     const torch::Tensor o = ops::gated_scan(q, k, u, delta * A(), delta, positions);  // [B, L, H, P] or [R, H, P]
     return output(o, positions.of(u), z);
   }
 
   torch::Tensor A() const { return -torch::exp(A_log_); }
+
+  // Of what is convolved, the part that becomes the inputs is tapped.
+  torch::Tensor with_tap(const torch::Tensor& convolved) const {
+    if (!ops::is_tapped()) return convolved;
+    const auto parts = convolved.split_with_sizes({w_.inner, w_.convolved() - w_.inner}, -1);
+    return torch::cat({ops::tap(ops::TapPoint::unmixed, parts[0], *this), parts[1]}, -1);
+  }
 
   // z at the given positions, then what is convolved, then the raw step sizes.
   std::array<torch::Tensor, 3> projected(const torch::Tensor& x, const ops::Positions& positions = {}) {
@@ -95,7 +105,7 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
 
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& u, const torch::Tensor& z) {
     const torch::Tensor skip = skip_.size(0) == w_.heads ? skip_.unsqueeze(1) : skip_.view({w_.heads, w_.head});
-    const torch::Tensor y = torch::addcmul(o, u, skip).flatten(-2);  // [.., E]
+    const torch::Tensor y = ops::tap(ops::TapPoint::mixed, torch::addcmul(o, u, skip), *this).flatten(-2);  // [.., E]
     return out_proj_->forward(
         norm_->forward(y, z, norm_before_gate_ ? ops::GatePlace::behind : ops::GatePlace::before));
   }

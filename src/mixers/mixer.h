@@ -21,6 +21,14 @@ struct MixerState {
   std::int64_t size() const;
 };
 
+// How a token moves the state on, for spectra (inspect/transitions.h). Without tensors: every float of the state may
+// act on every other.
+struct Recurrence {
+  std::vector<std::size_t> tensors;   // at most one, of the state
+  std::vector<std::int64_t> coupled;  // its dimensions (0 is the batch) along which elements act on each other
+  int exponent = -1;                  // the state's tensor e if that one is kept as exp(-e) times what is meant
+};
+
 class Mixer : public torch::nn::Module {
  public:
   // [B, L, D] -> [B, L, D]; causal unless an option says otherwise.
@@ -42,6 +50,8 @@ class Mixer : public torch::nn::Module {
   // True of a tensor of the state that holds the last inputs of a short convolution or token shift; the others are what
   // the recurrence carries.
   virtual bool is_window(std::size_t /*tensor*/) const { return false; }
+
+  virtual Recurrence recurrence() const { return {}; }
 
   // True if every position is treated alone, whatever the leading dimensions: [.., D] -> [.., D].
   virtual bool is_pointwise() const { return false; }

@@ -8,6 +8,7 @@
 #include "nn/rms_norm.h"
 #include "ops/gated_scan.h"
 #include "ops/linear.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -66,6 +67,7 @@ class Retention : public Mixer {
     return state;
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {2}}; }
   bool is_window(std::size_t tensor) const override { return tensor >= 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [q, k, v] = streams(x, [&](const nn::DepthwiseConv& conv, int s, const torch::Tensor& in) {
@@ -106,16 +108,18 @@ class Retention : public Mixer {
     std::array<torch::Tensor, 3> result;
     for (int s = 0; s < 3; ++s) {
       torch::Tensor y = proj_[s]->forward(x);  // [.., H dk or H dv, fewer with groups]
-      if (conv_[s]) y = apply_conv(*conv_[s], s, y);
+      if (conv_[s]) y = apply_conv(*conv_[s], s, s == 2 ? ops::tap(ops::TapPoint::unmixed, y, *this) : y);
       if (s < 2) y = activate(feature_map_, y);
       result[s] = heads(y, s < 2 ? widths_.head_key() : widths_.head_value());
     }
+    result[2] = ops::tap(ops::TapPoint::values, result[2], *this);
     result[0] = result[0] / std::sqrt(static_cast<double>(widths_.head_key()));
     return result;
   }
 
-  // o [.., H, dv] and x [.., D] -> [.., D]
-  torch::Tensor output(const torch::Tensor& o, const torch::Tensor& x) {
+  // read [.., H, dv] and x [.., D] -> [.., D]
+  torch::Tensor output(const torch::Tensor& read, const torch::Tensor& x) {
+    const torch::Tensor o = ops::tap(ops::TapPoint::mixed, read, *this);
     if (!g_proj_) return o_proj_->forward(norm_->heads(o));
     const torch::Tensor gate = g_proj_->forward(x);  // [.., H dv]
     if (gate_fn_ == "swish" || gate_fn_ == "silu") return o_proj_->forward(norm_->heads(o, gate));
@@ -175,6 +179,8 @@ class Gla : public Retention {
     gk_proj_->push_back(ops::Linear(torch::nn::LinearOptions(context.width, rank).bias(false)));
     gk_proj_->push_back(ops::Linear(rank, widths_.key / groups_));
   }
+
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
 
  private:
   torch::Tensor log_decay(const torch::Tensor& x) override {

@@ -5,6 +5,7 @@
 #include "nn/own_linears.h"
 #include "nn/token_shift.h"
 #include "ops/linear.h"
+#include "ops/tap.h"
 #include "ops/wkv.h"
 
 namespace mneme::mixers {
@@ -63,6 +64,7 @@ class Rwkv4 : public Shifted {
     return {{past.p, past.q, past.o, torch::zeros({batch, D_}, options)}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}, .exponent = 2}; }
   bool is_window(std::size_t tensor) const override { return tensor == 3; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const auto [k, v, r] = streams(nn::token_blends(x.unsqueeze(1), state.tensors[3].unsqueeze(1), shares()));
@@ -93,7 +95,8 @@ class Rwkv4 : public Shifted {
     std::vector<torch::Tensor> blends = nn::token_blends(x, shares());  // three [B, L, D]
     blends[2] = positions.of(blends[2]);
     const auto [k, v, r] = streams(blends);  // [B, L, D], r also [R, D]
-    return output_->forward(r * positions.of(ops::wkv(k, v, decay(), time_first_)));
+    const torch::Tensor y = ops::wkv(k, ops::tap(ops::TapPoint::values, v, *this), decay(), time_first_);
+    return output_->forward(ops::tap(ops::TapPoint::mixed, r * positions.of(y), *this));
   }
 
   torch::Tensor decay() const { return -torch::exp(time_decay_); }  // [D]

@@ -6,6 +6,7 @@
 #include "nn/token_shift.h"
 #include "ops/linear.h"
 #include "ops/rwkv5.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -37,7 +38,8 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     const Streams s = streams(nn::token_blends(x, shares()));
-    return output(ops::rwkv5_scan(s.r, s.k, s.v, decay(), time_faaaa_), s.g);
+    const torch::Tensor v = ops::tap(ops::TapPoint::values, s.v, *this);
+    return output(ops::tap(ops::TapPoint::mixed, ops::rwkv5_scan(s.r, s.k, v, decay(), time_faaaa_), *this), s.g);
   }
 
   bool has_step() const override { return true; }
@@ -48,6 +50,7 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
     return {{torch::zeros({batch, H_, N_, N_}, options), torch::zeros({batch, D_}, options)}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const Streams s = streams(nn::token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));

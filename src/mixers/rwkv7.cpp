@@ -9,6 +9,7 @@
 #include "nn/token_shift.h"
 #include "ops/linear.h"
 #include "ops/rwkv7.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -49,7 +50,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass& pass) override {
     const Inputs in = inputs(nn::token_blends(x, shares()), pass);
-    return output(in, ops::rwkv7_scan(in.streams));
+    return output(in, ops::tap(ops::TapPoint::mixed, ops::rwkv7_scan(in.streams), *this));
   }
 
   bool has_step() const override { return true; }
@@ -60,6 +61,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
     return {{torch::zeros({batch, H_, N_, N_}, options), torch::zeros({batch, D_}, options)}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {2}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     nn::Pass pass = nn::Pass::evaluation();
@@ -144,7 +146,7 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
     in.streams.r = heads(r_proj_->forward(mixed('r')));
     in.streams.w = heads(torch::sigmoid(w_lora_->forward(mixed('w')))) * -std::exp(-0.5);
     in.streams.k = heads(k * (1.0 + (a - 1.0) * k_a_));
-    in.streams.v = heads(values(mixed('v'), pass));
+    in.streams.v = ops::tap(ops::TapPoint::values, heads(values(mixed('v'), pass)), *this);
     in.streams.a = kk;
     in.streams.b = kk * heads(a);
     in.g = g_lora_->forward(mixed('g'));

@@ -7,6 +7,7 @@
 #include "nn/s4_system.h"
 #include "ops/linear.h"
 #include "ops/long_conv.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -48,7 +49,8 @@ class S4 : public Mixer {
     const Tensor kernel = layer_->system->kernel(taps, x);  // [taps, H]
     // The skip connection is one more term of tap 0.
     const Tensor with_skip = torch::cat({kernel.narrow(0, 0, 1) + layer_->D, kernel.narrow(0, 1, taps - 1)});
-    const Tensor y = pass.dropout(ops::long_conv(x, with_skip), dropout_);  // [B, L, H]
+    const Tensor convolved = ops::long_conv(ops::tap(ops::TapPoint::values, x, *this), with_skip);  // [B, L, H]
+    const Tensor y = pass.dropout(ops::tap(ops::TapPoint::mixed, convolved, *this), dropout_);
     return torch::glu(output_linear_->forward(pass.dropout(torch::gelu(y), dropout_)), -1);
   }
 
@@ -60,6 +62,7 @@ class S4 : public Mixer {
     return {{torch::zeros({batch, H_, n_, 2}, layer_->D.options())}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {2, 3}}; }
   Tensor step(MixerState& state, const Tensor& x) override {
     const nn::S4System::Recurrence& model = recurrence_;
     const auto reads = [](const Tensor& row, const Tensor& s) {  // [r, H, n], [B, H, n] -> [r, B, H, 1]

@@ -7,6 +7,7 @@
 #include "nn/pointwise_conv.h"
 #include "ops/diagonal_kernel.h"
 #include "ops/long_conv.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -79,6 +80,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
     return {{torch::zeros({batch, H_, n_, 2}, D_.options())}};
   }
 
+  Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {3}}; }
   Tensor step(MixerState& state, const Tensor& x) override {
     const S4dKernel::Discrete model = kernel_->discrete();
     const ops::ComplexPair old = ops::complex_pair(state.tensors[0].to(torch::kFloat64));
@@ -95,7 +97,8 @@ class S4d : public Mixer, public nn::SelfInitialised {
     const Tensor kernel = kernel_->forward(x.size(1), x);  // [L, H]
     // The skip connection is one more term of tap 0.
     const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
-    const Tensor y = ops::long_conv(x, taps);  // [B, L, H]
+    const Tensor convolved = ops::long_conv(ops::tap(ops::TapPoint::values, x, *this), taps);  // [B, L, H]
+    const Tensor y = ops::tap(ops::TapPoint::mixed, convolved, *this);
     if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(positions.of(y)));
     // A channel is dropped for a whole sequence.
     return output(positions.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));

@@ -6,6 +6,7 @@
 #include "ops/attention.h"
 #include "ops/linear.h"
 #include "ops/path.h"
+#include "ops/tap.h"
 
 namespace mneme::mixers {
 namespace {
@@ -47,7 +48,7 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
       return out_proj_->forward(ops::causal_attention(projected, H_));
     const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});  // [3, B, H, T, d]
     const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));             // [B, H, T, d]
-    Tensor k = qkv[1], v = qkv[2];
+    Tensor k = qkv[1], v = ops::tap(ops::TapPoint::values, qkv[2].transpose(1, 2), *this).transpose(1, 2);
     if (past) {
       k = past[0] = torch::cat({past[0], k}, 2);
       v = past[1] = torch::cat({past[1], v}, 2);
@@ -56,7 +57,8 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
     if (causal_ && T > 1)
       scores = scores + torch::full({T, T}, -std::numeric_limits<float>::infinity(), x.options()).triu(1);
     const Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);
-    return out_proj_->forward(torch::matmul(p, v).transpose(1, 2).flatten(2));
+    const Tensor mixed = ops::tap(ops::TapPoint::mixed, torch::matmul(p, v).transpose(1, 2), *this);
+    return out_proj_->forward(mixed.flatten(2));
   }
 
   // Xavier's bound for the whole [3D, D] matrix.

@@ -9,6 +9,7 @@
 #include "mixers/mixer.h"
 #include "models/watcher.h"
 #include "ops/profile.h"
+#include "ops/tap.h"
 
 namespace mneme::models {
 
@@ -35,7 +36,10 @@ class Walk {
 
   torch::Tensor mix(mixers::Mixer& mixer, const torch::Tensor& x) {
     const ops::Part part(mixer.name_in_catalog);
-    return state_ ? mixer.step_in_stack(state_->mixers.at(next_++), x, pass_) : mixer.forward(x, pass_);
+    if (state_) return mixer.step_in_stack(state_->mixers.at(next_++), x, pass_);
+    if (!ops::is_tapped() || mixer.is_pointwise()) return mixer.forward(x, pass_);
+    const torch::Tensor y = mixer.forward(ops::tap(ops::TapPoint::input, x, mixer), pass_);
+    return ops::tap(ops::TapPoint::output, y, mixer);
   }
 
   // The same at the labelled positions only: [R, D].

@@ -4,9 +4,9 @@
 //   values    what is mixed along the sequence, [B, L, C] or [B, L, H, d]
 //   unmixed   the same before its short convolution, where it has one
 //   mixed     what comes out, of the shape of values: linear in them, channel by channel, while all else is frozen
-//   input, output   of a mixer in which nothing enters linearly, [B, L, D]
-// and a model:
+// and the model:
 //   embedded  what enters the first layer, [B, L, E]
+//   input, output   of each mixer that is not pointwise, [B, L, D]
 #pragma once
 
 #include "ops/torch.h"

@@ -8,20 +8,22 @@
 #include "core/timing.h"
 #include "inspect/list.h"
 #include "store/run_directory.h"
-#include "train/trainer.h"
+#include "train/weights.h"
 #include "worker/events.h"
 
 namespace mneme::worker {
 namespace {
 
 inspect::Subject trained(const config::RunConfig& run, const store::RunDirectory& directory) {
-  if (!directory.has_checkpoint())
-    throw Error(ErrorKind::data, directory.path().string(),
-                "it has no checkpoint, expected a run that was trained (mneme train, mneme sweep)");
-  auto trainer = std::make_shared<train::Trainer>(run);
-  const train::Recovery recovery = trainer->recover({directory.checkpoint(), directory.previous_checkpoint(), {}});
-  if (!recovery.resumed) throw Error(ErrorKind::data, directory.path().string(), recovery.notes.front());
-  return {run, std::shared_ptr<models::SequenceModel>(trainer, &trainer->model()), trainer->position()};
+  const train::CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(), directory.kept_weights(),
+                                     {});
+  const train::TrainedModel newest = train::trained_model(run, files);
+  inspect::Subject subject(run, newest.model, newest.step);
+  std::vector<std::int64_t> earlier = directory.kept_steps();
+  std::erase_if(earlier, [&](std::int64_t step) { return step >= newest.step; });
+  subject.set_kept(std::move(earlier),
+                   [&run, files](std::int64_t step) { return train::trained_model(run, files, step).model; });
+  return subject;
 }
 
 }  // namespace

@@ -81,8 +81,7 @@ bool carry_out(const std::string& line) {
       throw Error(ErrorKind::usage, "request",
                   "unknown request '" + kind +
                       "', expected run, evaluate, inspect, measure, verify, check, bench_train, bench_mixer, "
-                      "describe_mixer, "
-                      "measure_mixer or try_order");
+                      "describe_mixer, measure_mixer or try_order");
     }
   } catch (const Error& error) {
     send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});

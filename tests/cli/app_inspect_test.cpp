@@ -36,8 +36,11 @@ TEST_F(AppInspect, ATrainedRunIsLookedAtAndItsDirectoryHasTheResults) {
   const ProcessResult text = mneme({"inspect", id.substr(0, 4), "--what", "gradient"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("Gradient by lag"));
-  EXPECT_EQ(json({"inspect", id, "--what", "gradient", "--examples", "2"})["runs"][0]["analyses"][0]["result"],
-            run["analyses"][run["analyses"].size() - 1]["result"]);
+  // The same again gives the same numbers.
+  const Json again = json({"inspect", id, "--what", "gradient", "--examples", "2"})["runs"][0]["analyses"];
+  ASSERT_EQ(again.size(), 1U);
+  for (const Json& analysis : run["analyses"])
+    if (analysis["analysis"] == "gradient") EXPECT_EQ(again[0]["result"], analysis["result"]);
 }
 
 TEST_F(AppInspect, WrongInputIsNamed) {
@@ -54,8 +57,8 @@ TEST_F(AppInspect, WrongInputIsNamed) {
   for (const char* file : {"checkpoint.safetensors", "checkpoint.previous.safetensors"})
     std::filesystem::remove(sample.lab.run(id).path() / file);
   const ProcessResult untrained = mneme({"inspect", id});
-  EXPECT_EQ(untrained.exit_code, 3);
-  EXPECT_THAT(untrained.err, HasSubstr("no checkpoint, expected a run that was trained"));
+  EXPECT_EQ(untrained.exit_code, 2);
+  EXPECT_THAT(untrained.err, HasSubstr("it has no checkpoint, expected a run that was trained"));
 }
 
 }  // namespace

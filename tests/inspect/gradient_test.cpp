@@ -19,7 +19,8 @@ TEST(GradientByLag, OfAMovingAverageFallsByItsDecay) {
       "positions = 'none'\n");
   const Subject subject(run);
   const double a = 0.8;
-  set_parameter(subject, "backbone.layers.0.sequence_mixer.decay", torch::tensor(std::log(a / (1 - a))));
+  set_parameter(subject, "backbone.layers.0.sequence_mixer.decay",
+                torch::tensor(std::log(a / (1 - a)), torch::kFloat64));
   const Json result = gradient_by_lag(subject, subject.examples(8));
   ASSERT_EQ(result["losses"], 32);
   const Json& fit = result["fit"];

@@ -1,6 +1,8 @@
 // Models for tests of analyses.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "inspect/list.h"

@@ -112,7 +112,7 @@ void add_inspect(CLI::App& app, Context& context) {
   app.add_option("--examples", options->examples, "examples of the test split to look at")->capture_default_str();
   app.callback([options, &context] { context.action = [options, &context] { return inspect(*options, context); }; });
   add_examples(app,
-               "  mneme inspect 3f2a\n  mneme inspect 3f2a --what gradient --examples 64\n"
+               "  mneme inspect 3f2a\n  mneme inspect 3f2a --what matrix,patterns\n"
                "  mneme inspect mixer=mamba seed=42 --json");
 }
 

@@ -26,7 +26,7 @@ Fit read_fit(const Json& fit) {
   return {e.at("factor"), e.at("at_zero"), p.at("exponent"), p.at("at_one")};
 }
 
-Json figure_of(const Json& result, const std::string& title, const std::vector<std::string>& lines) {
+Json gradient_figure(const Json& result, const std::string& title, const std::vector<std::string>& lines) {
   Json points = Json::array();
   std::vector<double> sizes;
   for (const Json& one : result.at("lags")) {
@@ -100,8 +100,8 @@ ReportSection draw_gradient(const Json& result, const InspectedRun& run) {
   }
   section.figures.push_back(
       {"gradient-by-lag",
-       figure_of(result, title,
-                 {run.label, fmt::format("mean over {} losses", result.at("losses").get<std::int64_t>())}),
+       gradient_figure(result, title,
+                       {run.label, fmt::format("mean over {} losses", result.at("losses").get<std::int64_t>())}),
        "x is what enters the first layer. Dashed: least squares on the logarithms, from lag 1."});
   Table table{.columns = {{"lag", Align::right}, {"mean gradient", Align::right}, {"losses", Align::right}},
               .rows = {}};

@@ -15,6 +15,9 @@ struct NamedDrawing {
 
 // The one list that joins figures to the catalog.
 constexpr NamedDrawing kDrawings[] = {
+    {"matrix", draw_matrix},
+    {"patterns", draw_patterns},
+    {"spectra", draw_spectra},
     {"gradient", draw_gradient},
 };
 

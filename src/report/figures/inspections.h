@@ -18,6 +18,9 @@ struct InspectedRun {
 ReportSection inspection_section(std::string_view analysis, const Json& result, const InspectedRun& run);
 
 // One analysis each.
+ReportSection draw_matrix(const Json& result, const InspectedRun& run);
+ReportSection draw_patterns(const Json& result, const InspectedRun& run);
+ReportSection draw_spectra(const Json& result, const InspectedRun& run);
 ReportSection draw_gradient(const Json& result, const InspectedRun& run);
 
 }  // namespace mneme::report

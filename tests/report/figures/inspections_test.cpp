@@ -36,9 +36,68 @@ Json gradient_result() {
           {"elsewhere", 0.1}};
 }
 
+Json matrix_result() {
+  const Json rows = {{1.0, 0.0, 0.0}, {0.25, 0.75, 0.0}, {0.5, 0.25, 0.25}};
+  const auto mixer = [&](int layer, bool linear, bool convolved) -> Json {
+    return {{"module", "backbone.layers.0.sequence_mixer"},
+            {"layer", layer},
+            {"linear", linear},
+            {"convolved", convolved},
+            {"heads", {rows, rows}},
+            {"error", linear && !convolved ? Json(1e-16) : Json()},
+            {"negative", 0.0}};
+  };
+  return {{"length", 3},
+          {"block", 1},
+          {"examples", 4},
+          {"roles", {"key", "value", "query"}},
+          {"tokens", {"1", "2", "1"}},
+          {"mixers", {mixer(0, true, false), mixer(0, true, true), mixer(1, false, false), mixer(1, false, false)}},
+          {"worst_error", 1e-16},
+          {"checked_rows", 12}};
+}
+
+Json patterns_result(double value) {
+  const auto scores = [](double share) -> Json {
+    return {{"previous", 0.1}, {"previous_at_values", 0.2}, {"same", 0.1}, {"induction", share}, {"value", share},
+            {"key", nullptr}};
+  };
+  const auto rows = [&](double share) -> Json {
+    return {
+        {{"layer", 0}, {"module", "m"}, {"head", 0}, {"linear", true}, {"convolved", false}, {"scores", scores(0.1)}},
+        {{"layer", 1}, {"module", "m"}, {"head", 0}, {"linear", true}, {"convolved", true}, {"scores", scores(share)}}};
+  };
+  return {{"examples", 4},
+          {"uniform", scores(0.05)},
+          {"counts", Json::object()},
+          {"steps", {{{"step", 0}, {"rows", rows(0.05)}}, {{"step", 100}, {"rows", rows(value)}}}}};
+}
+
+Json spectra_result() {
+  return {{"mixers",
+           {{{"layer", 0},
+             {"module", "m"},
+             {"mixer", "s4d"},
+             {"size", 2},
+             {"lanes", 8},
+             {"tokens", 16},
+             {"eigenvalues", {{0.5, 0.5}, {0.5, -0.5}}},
+             {"product", {{0.1, 0.0}, {nullptr, 0.0}}},
+             {"largest", 0.7},
+             {"below_zero", 0.0},
+             {"complex", 1.0},
+             {"lasting", 0.0},
+             {"half_life", {{"short", 1.0}, {"median", 2.0}, {"long", 3.0}, {"longest", nullptr}}},
+             {"counting", {{"n", 4}, {"root", {0.0, 1.0}}, {"nearest", {0.5, 0.5}}, {"distance", 0.7}}}}}},
+          {"left_out", {{{"module", "x"}, {"mixer", "attention"}, {"why", "its state grows"}}}}};
+}
+
 // A result of each analysis.
 const std::map<std::string, Json>& samples() {
-  static const std::map<std::string, Json> list{{"gradient", gradient_result()}};
+  static const std::map<std::string, Json> list{{"matrix", matrix_result()},
+                                                {"patterns", patterns_result(0.9)},
+                                                {"spectra", spectra_result()},
+                                                {"gradient", gradient_result()}};
   return list;
 }
 
@@ -66,6 +125,23 @@ TEST(Inspections, WhatDoesNotApplyIsSaid) {
     EXPECT_THAT(section.findings, ElementsAre("Does not apply: the model has no state"));
     EXPECT_TRUE(section.figures.empty());
   }
+}
+
+TEST(Inspections, SayWhichHeadLooksWhere) {
+  const auto findings = [](double value) {
+    return inspection_section("patterns", patterns_result(value), kRun).findings;
+  };
+  EXPECT_THAT(findings(0.9),
+              ElementsAre("layer 1, with convolution looks at the token after the last occurrence of its "
+                          "own: 90 % of |M| (all alike: 5 %)",
+                          "layer 1, with convolution looks at the value that is asked: 90 % of |M| (all "
+                          "alike: 5 %)"));
+  EXPECT_THAT(findings(0.4), ElementsAre(HasSubstr("no head puts half of its |M| on")));
+  // Scores over training only where weights were kept.
+  EXPECT_EQ(inspection_section("patterns", patterns_result(0.9), kRun).figures.size(), 2U);
+  Json once = patterns_result(0.9);
+  once["steps"].erase(0);
+  EXPECT_EQ(inspection_section("patterns", once, kRun).figures.size(), 1U);
 }
 
 TEST(Inspections, AResultOfAnotherShapeIsAnError) {
