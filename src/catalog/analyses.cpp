@@ -15,6 +15,9 @@ const std::vector<AnalysisEntry>& analysis_catalog() {
        "key"},
       {"spectra", "Spectra", "eigenvalues of the transitions of states, half-lives"},
       {"gradient", "Gradient by lag", "how the gradient of a loss falls with the distance to the token"},
+      {"interventions", "Interventions: which site carries a pair",
+       "which part of the model carries a key or a value to the answer, and by what circuit"},
+      {"state", "What the state holds", "bits about the pairs read so far that a linear probe finds in the state"},
   };
   return list;
 }

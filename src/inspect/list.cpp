@@ -18,6 +18,8 @@ constexpr NamedAnalysis kAnalyses[] = {
     {"patterns", pattern_scores},
     {"spectra", spectra},
     {"gradient", gradient_by_lag},
+    {"interventions", interventions},
+    {"state", state_probes},
 };
 
 }  // namespace

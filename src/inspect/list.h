@@ -21,5 +21,7 @@ Json mixing_matrix(const Subject& subject, const Examples& examples);
 Json pattern_scores(const Subject& subject, const Examples& examples);
 Json spectra(const Subject& subject, const Examples& examples);
 Json gradient_by_lag(const Subject& subject, const Examples& examples);
+Json interventions(const Subject& subject, const Examples& examples);
+Json state_probes(const Subject& subject, const Examples& examples);
 
 }  // namespace mneme::inspect

@@ -19,6 +19,8 @@ constexpr NamedDrawing kDrawings[] = {
     {"patterns", draw_patterns},
     {"spectra", draw_spectra},
     {"gradient", draw_gradient},
+    {"interventions", draw_interventions},
+    {"state", draw_state},
 };
 
 }  // namespace

@@ -22,5 +22,7 @@ ReportSection draw_matrix(const Json& result, const InspectedRun& run);
 ReportSection draw_patterns(const Json& result, const InspectedRun& run);
 ReportSection draw_spectra(const Json& result, const InspectedRun& run);
 ReportSection draw_gradient(const Json& result, const InspectedRun& run);
+ReportSection draw_interventions(const Json& result, const InspectedRun& run);
+ReportSection draw_state(const Json& result, const InspectedRun& run);
 
 }  // namespace mneme::report

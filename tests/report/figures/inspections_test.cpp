@@ -92,12 +92,43 @@ Json spectra_result() {
           {"left_out", {{{"module", "x"}, {"mixer", "attention"}, {"why", "its state grows"}}}}};
 }
 
+Json interventions_result() {
+  Json cells = Json::array();
+  for (const char* place : {"block input", "mixer output", "state"})
+    for (const char* kind : {"key", "value", "query"})
+      cells.push_back({{"layer", 1}, {"place", place}, {"kind", kind}, {"mean", -0.001}, {"error", 0.1}, {"count", 9}});
+  const auto corruption = [](const char* token, const Json& found) -> Json {
+    return {{"token", token},  {"examples", 64},    {"kept", found.empty() ? 0 : 9},
+            {"p_clean", 0.98}, {"p_corrupt", 0.02}, {"cells", found}};
+  };
+  return {{"corruptions", {corruption("key", cells), corruption("value", Json::array())}},
+          {"verdict", {{"name", "induction"}, {"sentences", {"Induction in layer 1.", "Key and value enter."}}}},
+          {"least_effect", 0.01},
+          {"carries", 0.5}};
+}
+
+Json state_result() {
+  const auto point = [](int pairs, double bits) -> Json {
+    return {{"pairs", pairs},  {"floats", 2048},    {"bits", bits}, {"bits_by_pair", Json::array()},
+            {"accuracy", 0.9}, {"shuffled", 0.126}, {"rank", 6.5},  {"interference", 0.05}};
+  };
+  return {{"values", 8},
+          {"bits_per_pair", 3.0},
+          {"own_pairs", 4},
+          {"train", 640},
+          {"test", 256},
+          {"layers", {{{"layer", 0}, {"mixer", "mamba"}, {"curve", {point(1, 3.0), point(4, 12.0), point(15, 9.0)}}}}},
+          {"read",
+           {{{"pairs", 1}, {"accuracy", 1.0}, {"bits", 3.0}},
+            {{"pairs", 4}, {"accuracy", 1.0}, {"bits", 12.0}},
+            {{"pairs", 15}, {"accuracy", 0.5}, {"bits", 9.0}}}}};
+}
+
 // A result of each analysis.
 const std::map<std::string, Json>& samples() {
-  static const std::map<std::string, Json> list{{"matrix", matrix_result()},
-                                                {"patterns", patterns_result(0.9)},
-                                                {"spectra", spectra_result()},
-                                                {"gradient", gradient_result()}};
+  static const std::map<std::string, Json> list{
+      {"matrix", matrix_result()},     {"patterns", patterns_result(0.9)},        {"spectra", spectra_result()},
+      {"gradient", gradient_result()}, {"interventions", interventions_result()}, {"state", state_result()}};
   return list;
 }
 
@@ -117,6 +148,22 @@ TEST(Inspections, EveryAnalysisIsDrawnAsValidVegaLite) {
     EXPECT_FALSE(section.figures.empty());
     expect_valid(section);
   }
+}
+
+TEST(Inspections, SayWhichCircuitWasFoundAndWhatTheStateHolds) {
+  const ReportSection circuit = inspection_section("interventions", interventions_result(), kRun);
+  EXPECT_THAT(circuit.findings, ElementsAre("Induction in layer 1.", "Key and value enter."));
+  ASSERT_EQ(circuit.figures.size(), 2U);  // of the value there is nothing to show, and the figure says so
+  EXPECT_THAT(circuit.figures[1].specification.dump(), HasSubstr("nothing to attribute"));
+  EXPECT_THAT(to_csv(circuit.tables[0].table), HasSubstr("key,\"layer 1, state\",query,-0.0010,0.1000,9"));
+  // A mean that rounds to zero has no sign in the figure.
+  EXPECT_THAT(circuit.figures[0].specification.dump(), ::testing::Not(HasSubstr("-0.00\"")));
+  const ReportSection state = inspection_section("state", state_result(), kRun);
+  EXPECT_THAT(
+      state.findings,
+      ElementsAre("state of layer 0 (mamba): at most 12.0 bits, 4.0 pairs' worth, after 4 pairs, in 2048 floats "
+                  "(0.0059 bits and 0.002 pairs a float)",
+                  "asked after 15 pairs, the model reads 9.0 bits of 45 back"));
 }
 
 TEST(Inspections, WhatDoesNotApplyIsSaid) {
