@@ -15,7 +15,7 @@ using testing::set_parameter;
 // One moving average between the embedding and the output: dL_t / dx_{t-l} is a^l times one vector.
 TEST(GradientByLag, OfAMovingAverageFallsByItsDecay) {
   const config::RunConfig run = run_from(
-      "[task]\nlength = 32\npairs = 4\nvocab = 32\n[model]\nmixer = 'ema'\nblock = 'plain'\nwidth = 16\nlayers = 1\n"
+      "[task]\nlength = 32\npairs = 4\nvocab = 64\n[model]\nmixer = 'ema'\nblock = 'plain'\nwidth = 16\nlayers = 1\n"
       "positions = 'none'\n");
   const Subject subject(run);
   const double a = 0.8;

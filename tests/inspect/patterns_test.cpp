@@ -58,6 +58,8 @@ void set_induction(const Subject& subject) {
   q = blank(), k = blank(), v = blank();
   q.narrow(0, 0, kVocab).narrow(1, 0, kVocab).copy_(sharp * tokens);
   k.narrow(0, 0, kVocab).narrow(1, kVocab, kVocab).copy_(tokens);
+  // The first token has none before it and sees itself there: that is taken off.
+  k.narrow(0, 0, kVocab).narrow(1, 0, kVocab).copy_(-tokens);
   v.narrow(0, 0, kVocab).narrow(1, 0, kVocab).copy_(tokens);
   set_attention(subject, "1", q, k, v);
 }
