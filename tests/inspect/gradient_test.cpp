@@ -21,8 +21,8 @@ TEST(GradientByLag, OfAMovingAverageFallsByItsDecay) {
   const double a = 0.8;
   set_parameter(subject, "backbone.layers.0.sequence_mixer.decay",
                 torch::tensor(std::log(a / (1 - a)), torch::kFloat64));
-  const Json result = gradient_by_lag(subject, subject.examples(8));
-  ASSERT_EQ(result["losses"], 32);
+  const Json result = gradient_by_lag(subject, subject.examples(64));
+  ASSERT_EQ(result["losses"], 256);
   const Json& fit = result["fit"];
   EXPECT_EQ(fit["better"], "exponential");
   EXPECT_NEAR(fit["exponential"]["half_life"].get<double>(), std::log(0.5) / std::log(a), 0.05);
