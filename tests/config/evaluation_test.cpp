@@ -37,13 +37,13 @@ TEST(Evaluation, ValuesOfAnAxisAreWrittenInThreeWays) {
 }
 
 TEST(Evaluation, FollowsTheAxisAndLeavesTheRestAsInTraining) {
-  const RunConfig run = from("task = { length = 64, pairs = 4, vocab = 100 }\nmodel.mixer = 'gru'\n");
+  const RunConfig run = from("task = { length = 64, pairs = 4, vocab = 2000 }\nmodel.mixer = 'gru'\n");
   const auto points = plan(run, "length", {64, 128}, {{"pairs", 8}});
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1].value, 128);
   EXPECT_EQ(points[1].run.shape.length, 128);
   EXPECT_EQ(points[1].run.task.integer("pairs"), 8);
-  EXPECT_EQ(points[1].run.task.integer("vocab"), 100);
+  EXPECT_EQ(points[1].run.task.integer("vocab"), 2000);
   EXPECT_EQ(points[1].run.train.integer("data_seed"), run.train.integer("data_seed"));
   // An option that the task does not list as an axis, and the axis's own values.
   EXPECT_EQ(plan(run, "pairs", {2})[0].run.task.integer("pairs"), 2);
@@ -52,7 +52,7 @@ TEST(Evaluation, FollowsTheAxisAndLeavesTheRestAsInTraining) {
 }
 
 TEST(Evaluation, LongSequencesAreReadTokenByTokenWhereTheStateDoesNotGrow) {
-  const std::string task = "task = { length = 64, vocab = 100 }\n";
+  const std::string task = "task = { name = 'induction', length = 64 }\n";
   const auto points = plan(from(task + "model.mixer = 'gru'\n"), "length", {64, 16384, 1000000});
   EXPECT_EQ(points[0].reading, Reading::whole);
   EXPECT_EQ(points[1].reading, Reading::whole);
@@ -62,7 +62,7 @@ TEST(Evaluation, LongSequencesAreReadTokenByTokenWhereTheStateDoesNotGrow) {
   EXPECT_EQ(points[0].examples, 1000);
   const RunConfig attention = from(task + "model = { mixer = 'attention', positions = 'sinusoidal' }\n");
   EXPECT_EQ(plan(attention, "length", {1000000})[0].reading, Reading::whole) << "its cache grows";
-  EXPECT_EQ(plan(attention, "length", {128}, {}, ReadingChoice::stepwise)[0].reading, Reading::stepwise);
+  EXPECT_EQ(plan(attention, "length", {128}, Json::object(), ReadingChoice::stepwise)[0].reading, Reading::stepwise);
   EXPECT_THAT(refused([&] {
                 plan_evaluation(attention, {.along = {}, .values = {}, .reading = ReadingChoice::stepwise}, false);
               }),
@@ -70,26 +70,26 @@ TEST(Evaluation, LongSequencesAreReadTokenByTokenWhereTheStateDoesNotGrow) {
 }
 
 TEST(Evaluation, FiltersOfFixedLengthSayWhatTheyDo) {
-  const std::string task = "task = { length = 64, vocab = 100 }\n";
+  const std::string task = "task = { name = 'induction', length = 64 }\n";
   const RunConfig s4 = from(task + "model.mixer = 's4'\n");
   EXPECT_THAT(plan(s4, "length", {64})[0].notes, IsEmpty());
   const EvaluationPoint longer = plan(s4, "length", {1000000})[0];
   EXPECT_THAT(longer.notes, ElementsAre("s4: its filter has the 64 steps of training; it forgets what is older"));
   EXPECT_EQ(longer.reading, Reading::whole) << "its recurrence is that of a filter without an end";
-  EXPECT_THAT(refused([&] { plan(s4, "length", {128}, {}, ReadingChoice::stepwise); }),
+  EXPECT_THAT(refused([&] { plan(s4, "length", {128}, Json::object(), ReadingChoice::stepwise); }),
               HasSubstr("beyond its training"));
   EXPECT_THAT(refused([&] { plan(from(task + "model.mixer = 'hyena'\n"), "length", {128}); }),
               HasSubstr("length = 128: 128 steps, but hyena has parameters for 64 steps"));
 }
 
 TEST(Evaluation, WhatTheTaskOrTheModelHasNotIsRefused) {
-  const RunConfig run = from("task = { length = 64, pairs = 4, vocab = 100 }\nmodel.positions = 'learned'\n");
+  const RunConfig run = from("task = { length = 64, pairs = 4, vocab = 200 }\nmodel.positions = 'learned'\n");
   EXPECT_THAT(refused([&] { plan(run, "lenght", {64}); }),
               HasSubstr("mqar has no axis 'lenght', expected one of length"));
   EXPECT_THAT(refused([&] { plan(run, "length", {128}); }),
               HasSubstr("length = 128: 128 steps, but its learned positions (model.max_positions) end at 64"));
-  EXPECT_THAT(refused([&] { plan(run, "vocab", {200}); }), HasSubstr("expected no more than the 100"));
-  EXPECT_THAT(refused([&] { plan(run, "pairs", {40}); }), HasSubstr("the task cannot be built with pairs = 40"));
+  EXPECT_THAT(refused([&] { plan(run, "vocab", {300}); }), HasSubstr("expected no more than the 200"));
+  EXPECT_THAT(refused([&] { plan(run, "vocab", {40}); }), HasSubstr("the task cannot be built with vocab = 40"));
   EXPECT_THAT(refused([&] { plan(run, "length", {-2}); }), HasSubstr("task.length"));
   EXPECT_THAT(refused([&] { plan(run, "", {}, {{"blanks", 3}}); }), HasSubstr("unknown key 'blanks'"));
   EXPECT_THAT(refused([&] { parse_reading("fast"); }), HasSubstr("expected auto, forward or step"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error.h"
 #include "models/initialise.h"
 #include "train/trainer.h"
 

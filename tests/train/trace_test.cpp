@@ -27,7 +27,7 @@ struct Stopper : TrainObserver {
   bool wants_stop() override { return step == stop_after; }
 };
 
-double norm(const torch::Tensor& values) { return values.to(torch::kDouble).norm().item<double>(); }
+double length_of(const torch::Tensor& values) { return values.to(torch::kDouble).norm().item<double>(); }
 
 TEST(TrainingTrace, IsWhatTheBuffersSay) {
   for (const char* clip : {"steps = 12\nclip = 0.0\n", "steps = 12\nclip = 0.01\n"}) {
@@ -43,7 +43,9 @@ TEST(TrainingTrace, IsWhatTheBuffersSay) {
       for (std::size_t g = 0; g < trainer.trace().groups.size(); ++g) {
         const auto& segment = trainer.parameters().segments()[g];
         EXPECT_EQ(segment.name, trainer.trace().groups[g]);
-        const auto part = [&](const torch::Tensor& all) { return norm(all.narrow(0, segment.offset, segment.size)); };
+        const auto part = [&](const torch::Tensor& all) {
+          return length_of(all.narrow(0, segment.offset, segment.size));
+        };
         const double gradient = part(trainer.parameters().gradients);
         EXPECT_NEAR(step.gradient_norm[g], gradient, 1e-5 * gradient) << segment.name;
         const double ratio = part(change) / (part(before) > 0 ? part(before) : 1);
@@ -113,9 +115,9 @@ TEST(TrainingTrace, DecaysAreReadOffTheParameters) {
     }
     return Decays(parameters).range();
   };
-  const auto expect = [](std::pair<float, float> range, double decay) {
-    EXPECT_NEAR(range.first, decay, 1e-6);
-    EXPECT_NEAR(range.second, decay, 1e-6);
+  const auto expect = [](std::pair<float, float> found, double decay) {
+    EXPECT_NEAR(found.first, decay, 1e-6);
+    EXPECT_NEAR(found.second, decay, 1e-6);
   };
   expect(range("ema", "decay", std::log(3.0)), 0.75);
   expect(range("rwkv4", "time_decay", std::log(0.5)), std::exp(-0.5));
