@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "report/pages/run_label.h"
 #include "report/stats/format.h"
 
 namespace mneme::cli {

@@ -66,7 +66,7 @@ TEST_F(AppEvaluate, SeveralRunsShareAFigureWithTheTrainingRange) {
   const Path figure = sample.lab.reports() / "evaluate-both" / "figure.vl.json";
   ASSERT_TRUE(std::filesystem::exists(figure)) << result["files"];
   const std::string text = read_file(figure);
-  EXPECT_THAT(text, HasSubstr("end of the training range"));
+  EXPECT_THAT(text, HasSubstr("dashed: end of the training"));
   EXPECT_THAT(text, HasSubstr("2 seeds a point"));
   EXPECT_TRUE(std::filesystem::exists(result["page"].get<std::string>()));
   // A filter selects, task.* changes.

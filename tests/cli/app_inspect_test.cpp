@@ -39,8 +39,11 @@ TEST_F(AppInspect, ATrainedRunIsLookedAtAndItsDirectoryHasTheResults) {
   // The same again gives the same numbers.
   const Json again = json({"inspect", id, "--what", "gradient", "--examples", "2"})["runs"][0]["analyses"];
   ASSERT_EQ(again.size(), 1U);
-  for (const Json& analysis : run["analyses"])
-    if (analysis["analysis"] == "gradient") EXPECT_EQ(again[0]["result"], analysis["result"]);
+  for (const Json& analysis : run["analyses"]) {
+    if (analysis["analysis"] == "gradient") {
+      EXPECT_EQ(again[0]["result"], analysis["result"]);
+    }
+  }
 }
 
 TEST_F(AppInspect, WrongInputIsNamed) {

@@ -95,7 +95,7 @@ TEST(MixingMatrix, WithItsConvolutionSeesEarlierTokens) {
 }
 
 // What `Subject` computes for a mixer of the catalog, by its name.
-class EveryMixer : public ::testing::TestWithParam<std::string> {};
+class EveryInspectedMixer : public ::testing::TestWithParam<std::string> {};
 
 std::vector<std::string> mixer_names() {
   std::vector<std::string> names;
@@ -103,10 +103,10 @@ std::vector<std::string> mixer_names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Mixers, EveryMixer, ::testing::ValuesIn(mixer_names()),
+INSTANTIATE_TEST_SUITE_P(Mixers, EveryInspectedMixer, ::testing::ValuesIn(mixer_names()),
                          [](const auto& mixer) { return mixer.param; });
 
-TEST_P(EveryMixer, HasAnExactAndCausalMixingMatrix) {
+TEST_P(EveryInspectedMixer, HasAnExactAndCausalMixingMatrix) {
   const config::RunConfig run = small_run("mixer = '" + GetParam() + "'\n");
   const Subject subject(run);
   const std::vector<Mixing> found = matrices(subject);
@@ -125,7 +125,7 @@ TEST_P(EveryMixer, HasAnExactAndCausalMixingMatrix) {
   RecordProperty("worst", std::to_string(worst));
 }
 
-TEST_P(EveryMixer, HasAGradientByLag) {
+TEST_P(EveryInspectedMixer, HasAGradientByLag) {
   const config::RunConfig run = small_run("mixer = '" + GetParam() + "'\n");
   const Subject subject(run);
   const Json result = gradient_by_lag(subject, subject.examples(2));

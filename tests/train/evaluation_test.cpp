@@ -39,7 +39,7 @@ void expect_same_answers(const std::string& toml, std::int64_t length) {
 }
 
 TEST(Evaluation, TokenByTokenGivesTheAnswersOfWholeSequences) {
-  const std::string task = "[task]\nlength = 16\npairs = 2\nvocab = 24\n[model]\nwidth = 16\n";
+  const std::string task = "[task]\nlength = 16\npairs = 2\nvocab = 64\n[model]\nwidth = 16\n";
   for (const char* mixer : {"gru", "mamba", "rwkv4", "attention", "deltanet"})
     expect_same_answers(task + "mixer = '" + mixer + "'\npositions = '" +
                             (std::string(mixer) == "attention" ? "sinusoidal" : "none") + "'\n",

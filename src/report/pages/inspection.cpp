@@ -9,6 +9,19 @@
 namespace mneme::report {
 namespace {
 
+// The cells of a table whose numbers are plain already.
+Records plain_records(const Table& table) {
+  Records records;
+  for (const auto& row : table.rows) {
+    Record& record = records.emplace_back();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const Json number = Json::parse(row[i], nullptr, false);
+      record[table.columns[i].title] = number.is_number() ? Record(number.get<double>()) : Record(row[i]);
+    }
+  }
+  return records;
+}
+
 Path folder_of(const Path& run_directory) { return run_directory / "inspect"; }
 
 Json tables_json(const std::vector<ReportTable>& tables) {
@@ -77,7 +90,8 @@ std::vector<std::string> keep_inspections(const Path& run_directory, const Inspe
       messages.insert(messages.end(), drawing.messages.begin(), drawing.messages.end());
     }
     for (const ReportTable& table : section.tables)
-      if (!table.name.empty()) write_file_atomically(folder / (table.name + ".csv"), to_csv(table.table));
+      if (!table.name.empty())
+        write_file_atomically(folder / (table.name + ".csv"), to_csv(plain_records(table.table)));
   }
   write_file_atomically(run_directory / "inspect.json", canonical({{"run", run.id}, {"sections", sections}}) + "\n");
   return messages;
