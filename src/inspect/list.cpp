@@ -14,12 +14,8 @@ struct NamedAnalysis {
 
 // The one list that joins functions to the catalog.
 constexpr NamedAnalysis kAnalyses[] = {
-    {"matrix", mixing_matrix},
-    {"patterns", pattern_scores},
-    {"spectra", spectra},
-    {"gradient", gradient_by_lag},
-    {"interventions", interventions},
-    {"state", state_probes},
+    {"matrix", mixing_matrix},     {"patterns", pattern_scores},     {"spectra", spectra},
+    {"gradient", gradient_by_lag}, {"interventions", interventions}, {"state", state_probes},
 };
 
 }  // namespace

@@ -15,12 +15,8 @@ struct NamedDrawing {
 
 // The one list that joins figures to the catalog.
 constexpr NamedDrawing kDrawings[] = {
-    {"matrix", draw_matrix},
-    {"patterns", draw_patterns},
-    {"spectra", draw_spectra},
-    {"gradient", draw_gradient},
-    {"interventions", draw_interventions},
-    {"state", draw_state},
+    {"matrix", draw_matrix},     {"patterns", draw_patterns},           {"spectra", draw_spectra},
+    {"gradient", draw_gradient}, {"interventions", draw_interventions}, {"state", draw_state},
 };
 
 }  // namespace
