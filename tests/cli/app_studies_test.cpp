@@ -39,7 +39,8 @@ TEST_F(AppStudies, AReportComparesMixersSeedBySeed) {
   EXPECT_EQ(paired[0]["pairs"], 2);
   EXPECT_DOUBLE_EQ(paired[0]["mean_difference"], 0.375);
   EXPECT_DOUBLE_EQ(paired[0]["standard_error"], 0.125);
-  EXPECT_THAT(read_file(sample.lab.reports() / "runs" / "paired.csv"), HasSubstr("attention,rnn,1e-3,2,+37.5,12.5"));
+  EXPECT_THAT(read_file(sample.lab.reports() / "runs" / "paired.csv"),
+              HasSubstr("attention,rnn,0.001,0.001,true,2,0.375,0.125,"));
 }
 
 TEST_F(AppStudies, APlanTellsWhatAStudyWillCost) {
