@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "core/error.h"
-#include "kernels/dense/adamw.h"
 #include "ops/profile.h"
 
 namespace mneme::train {
@@ -31,17 +30,16 @@ Optimiser::Optimiser(FlatParameters& parameters, const Options& train)
 
 double Optimiser::update(std::int64_t step) {
   const ops::Part part("optimiser");
-  const float* gradients = parameters_.gradients.data_ptr<float>();
-  const double norm = std::sqrt(kernels::sum_of_squares(gradients, static_cast<std::size_t>(parameters_.size())));
+  const double norm = euclidean_norm(parameters_.gradients);
   const double clip = train_.real("clip"), scale = clip > 0 && norm > clip ? clip / norm : 1;
   const bool spare_vectors = train_.text("decay_exempt") == "vectors";
   for (const auto& segment : parameters_.segments()) {
     const bool exempt = spare_vectors && segment.shape.size() < 2;
-    kernels::adamw({
-        .parameters = parameters_.values.data_ptr<float>() + segment.offset,
-        .gradients = gradients + segment.offset,
-        .first_moment = first_moment.data_ptr<float>() + segment.offset,
-        .second_moment = second_moment.data_ptr<float>() + segment.offset,
+    kernels::AdamWArguments arguments{
+        .parameters = nullptr,
+        .gradients = nullptr,
+        .first_moment = nullptr,
+        .second_moment = nullptr,
         .count = static_cast<std::size_t>(segment.size),
         .lr = learning_rate(train_, step),
         .beta1 = train_.real("beta1"),
@@ -50,9 +48,31 @@ double Optimiser::update(std::int64_t step) {
         .decay = exempt ? 0.0 : train_.real("weight_decay"),
         .grad_scale = scale,
         .step = step + 1,
-    });
+    };
+    if (!parameters_.values.is_cpu()) {
+      update_by_tensors(segment, arguments);
+      continue;
+    }
+    arguments.parameters = parameters_.values.data_ptr<float>() + segment.offset;
+    arguments.gradients = parameters_.gradients.data_ptr<float>() + segment.offset;
+    arguments.first_moment = first_moment.data_ptr<float>() + segment.offset;
+    arguments.second_moment = second_moment.data_ptr<float>() + segment.offset;
+    kernels::adamw(arguments);
   }
   return norm;
+}
+
+void Optimiser::update_by_tensors(const FlatParameters::Segment& segment, const kernels::AdamWArguments& a) {
+  const torch::NoGradGuard guard;
+  const auto part_of = [&](const torch::Tensor& flat) { return flat.narrow(0, segment.offset, segment.size); };
+  const torch::Tensor g = part_of(parameters_.gradients) * a.grad_scale;
+  torch::Tensor p = part_of(parameters_.values), m = part_of(first_moment), v = part_of(second_moment);
+  const auto t = static_cast<double>(a.step);
+  m.mul_(a.beta1).add_(g, 1.0 - a.beta1);
+  v.mul_(a.beta2).addcmul_(g, g, 1.0 - a.beta2);
+  p.mul_(1.0 - a.lr * a.decay);
+  const torch::Tensor below = v.sqrt().div_(std::sqrt(1.0 - std::pow(a.beta2, t))).add_(a.eps);
+  p.addcdiv_(m, below, -a.lr / (1.0 - std::pow(a.beta1, t)));
 }
 
 }  // namespace mneme::train

@@ -1,9 +1,10 @@
-// AdamW over flat parameters, and the learning-rate schedule.
+// AdamW over flat parameters, and the learning-rate schedule. By a kernel on the CPU, by tensor operations elsewhere.
 #pragma once
 
 #include <cstdint>
 
 #include "core/schema.h"
+#include "kernels/dense/adamw.h"
 #include "train/parameters.h"
 
 namespace mneme::train {
@@ -22,6 +23,9 @@ class Optimiser {
   torch::Tensor first_moment, second_moment;  // [n] each
 
  private:
+  // The same formula in tensor operations; the arguments' pointers are not looked at.
+  void update_by_tensors(const FlatParameters::Segment& segment, const kernels::AdamWArguments& arguments);
+
   FlatParameters& parameters_;
   const Options& train_;
 };
