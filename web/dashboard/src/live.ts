@@ -15,6 +15,7 @@ let since = Date.now();
 let hasMet = false;
 let source: EventSource | null = null;
 let wait = 500;
+let retry: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<Listener>();
 const watchers = new Set<() => void>();
 
@@ -29,8 +30,18 @@ function tell(event: LiveEvent | null, greeting = false): void {
   for (const listener of listeners) listener(event, greeting);
 }
 
-function open(): void {
+// Every absence ends with a new connection, however it was noticed: while nothing changes, an open one is silent and would never say
+// that the server is back.
+function lose(): void {
+  become('away');
   source?.close();
+  source = null;
+  clearTimeout(retry);
+  retry = setTimeout(open, wait);
+  wait = Math.min(longestWait, wait * 1.6);
+}
+
+function open(): void {
   source = new EventSource('api/v1/events');
   const mine = source;
   let first = true;
@@ -48,13 +59,9 @@ function open(): void {
     first = false;
     hasMet = true;
   });
+  // The browser tries again by itself only after some kinds of errors; we always do.
   mine.onerror = () => {
-    become('away');
-    // The browser tries again by itself only after some kinds of errors; we always do.
-    mine.close();
-    if (source !== mine) return;
-    setTimeout(open, wait);
-    wait = Math.min(longestWait, wait * 1.6);
+    if (source === mine) lose();
   };
 }
 
@@ -62,9 +69,9 @@ export function start(): void {
   if (!isStatic) open();
 }
 
-// A question found the server away before the connection noticed.
+// A question found the server away, before the connection noticed or after it was back.
 export function reportAway(): void {
-  if (connection === 'live') become('away');
+  if (connection === 'live') lose();
 }
 export function reportAnswer(): void {
   if (connection === 'connecting') become('live');

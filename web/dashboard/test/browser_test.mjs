@@ -246,6 +246,20 @@ describe('live', () => {
     await until(() => page.locator('[data-figure] svg').textContent(), (text) => text.includes(`${ended} runs`), 'what was missed');
     await noneWrong(wrong);
   });
+
+  // While nothing changes, the connection of the events is silent: it cannot be what ends an absence that a question found.
+  test('is live again after one answer that broke off', async (t) => {
+    const { page, mock, lab, base } = await scene(t);
+    await page.goto(`${base}#/studies/${lab.study}`);
+    await page.locator('.status-live').waitFor();
+    await page.locator('[data-figure] svg').waitFor();
+    mock.broken = 1;
+    mock.advance(10);
+    await until(() => mock.broken, (left) => left === 0, 'a broken answer');
+    await page.locator('.status-away').waitFor();
+    await page.locator('.status-live').waitFor();
+    await page.locator('.away').waitFor({ state: 'detached' });
+  });
 });
 
 describe('hostile names', () => {

@@ -11,7 +11,7 @@ export const policy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 export class MockServer {
   constructor(assets, lab) {
-    Object.assign(this, { assets, lab, listeners: new Set(), requests: [] });
+    Object.assign(this, { assets, lab, listeners: new Set(), requests: [], broken: 0 });
   }
 
   async start(port = 0) {
@@ -46,9 +46,17 @@ export class MockServer {
     if (file) return this.send(response, readFileSync(path.join(this.assets, file[0])), 200, `${file[1]}; charset=utf-8`);
     const [place, name, part] = url.pathname.replace(/^\/api\/v1\//, '').split('/').map(decodeURIComponent);
     if (place === 'events') return this.events(response);
+    if (this.broken > 0) return this.breakOff(response);
     const body = this.body(place, name, part, url.searchParams);
     if (!body) return this.send(response, { error: { message: `nothing of this name: ${name ?? place}`, expected: 'a name that the lab has' } }, 404);
     return this.send(response, body, body.error ? 400 : 200);
+  }
+
+  // An answer that ends before its length, as many times as `broken` says; the connection of the events stays.
+  breakOff(response) {
+    --this.broken;
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 1000 });
+    response.write('{"api":', () => response.destroy());
   }
 
   body(place, name, part, query) {
