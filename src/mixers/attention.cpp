@@ -92,7 +92,7 @@ class Attention : public Mixer {
 
  private:
   torch::Tensor composed_context(const torch::Tensor& x, nn::Pass& pass) {
-    auto qkv = streams(x, whole_sequence);
+    auto qkv = streams(x, whole_sequence);  // [B, L, D] each
     qkv[2] = ops::tap(ops::TapPoint::values, qkv[2].unflatten(2, {H_, D_ / H_}), *this).flatten(2);
     auto [q, k, v] = heads(std::move(qkv), 0);  // [B, H, L, d]
     const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
@@ -166,7 +166,7 @@ class Attention : public Mixer {
   ops::Linear Wqkv_{nullptr}, out_proj_{nullptr};
   std::array<std::shared_ptr<nn::DepthwiseConv>, 3> conv_;
   std::optional<nn::Rotary> rotary_;
-  torch::Tensor mask_;
+  torch::Tensor mask_;  // [L, L]
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ class LongConvolution : public Convolution {
     return torch::zeros({batch, 0, D_}, parameters()[0].options().requires_grad(false));
   }
   torch::Tensor step(torch::Tensor& state, const torch::Tensor& x) override {
-    state = torch::cat({state, x.unsqueeze(1)}, 1);
+    state = torch::cat({state, x.unsqueeze(1)}, 1);  // [B, tokens so far, D]
     const std::int64_t tokens = std::min(state.size(1), l_max_);
     const torch::Tensor recent = state.narrow(1, state.size(1) - tokens, tokens);  // [B, tokens, D]
     return (recent * filter(tokens).flip(0)).sum(1) + x;
@@ -88,8 +88,8 @@ class ImplicitFilter : public LongConvolution {
 
   // Time from 0 to 1, and one slow wave: [taps, 3].
   torch::Tensor positions(std::int64_t taps) const {
-    const torch::Tensor t = torch::arange(taps, torch::kFloat64);  // [taps]
-    const torch::Tensor wave = t * (1e-4 * 2.0 * M_PI / static_cast<double>(l_max_));
+    const torch::Tensor t = torch::arange(taps, torch::kFloat64);                      // [taps]
+    const torch::Tensor wave = t * (1e-4 * 2.0 * M_PI / static_cast<double>(l_max_));  // [taps]
     const torch::Tensor z = torch::stack(
         {t / static_cast<double>(std::max<std::int64_t>(l_max_ - 1, 1)), torch::cos(wave), -torch::sin(wave)}, 1);
     return z.to(first_->weight.options().requires_grad(false));
@@ -114,7 +114,7 @@ class BaseConv : public Mixer {
   }
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
-    const torch::Tensor y = conv_->forward(ops::tap(ops::TapPoint::values, x, *this));
+    const torch::Tensor y = conv_->forward(ops::tap(ops::TapPoint::values, x, *this));  // [B, L, D]
     return gated(ops::tap(ops::TapPoint::mixed, y, *this), x);
   }
 

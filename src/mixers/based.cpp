@@ -55,8 +55,8 @@ class Based : public Mixer {
     const torch::Tensor v = ops::tap(ops::TapPoint::values, heads(proj_v_->forward(x)), *this);  // [B, L, H, dv]
     const torch::Tensor origin = v.narrow(1, 0, 1);                                              // [B, 1, H, dv]
     const torch::Tensor o = ops::gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
-    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;  // [B, L, H, 1]
-    const torch::Tensor mean = o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum);
+    const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;                                // [B, L, H, 1]
+    const torch::Tensor mean = o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum);  // [B, L, H, dv]
     return ops::tap(ops::TapPoint::mixed, mean, *this).flatten(-2);
   }
 

@@ -105,7 +105,7 @@ class DeltaRuleMixer : public Mixer, public nn::SelfInitialised {
   Inputs inputs(const torch::Tensor& x, ApplyConv apply_conv) {
     std::array<torch::Tensor, 3> streams;  // [B, L, n H dk] twice, of q with n = 1, and [B, L, n H dv]
     for (int i = 0; i < 3; ++i) {
-      const torch::Tensor y = proj_[i]->forward(x);
+      const torch::Tensor y = proj_[i]->forward(x);  // [B, L, n H dk or n H dv]
       const bool silu = i == 2 || rule_.activation == "silu";
       if (conv_[i])
         streams[i] = apply_conv(*conv_[i], i, i == 2 ? ops::tap(ops::TapPoint::unmixed, y, *this) : y,

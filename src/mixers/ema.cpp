@@ -42,7 +42,7 @@ class Ema : public Mixer, public nn::SelfInitialised {
 
  private:
   double start_;
-  torch::Tensor decay_;
+  torch::Tensor decay_;  // [D]
   ops::Linear out_{nullptr};
 };
 

@@ -35,7 +35,7 @@ class ShiftKernel : public torch::nn::Module, public nn::SelfInitialised {
     draw.uniform(C, prefix + "C", 1.0 / std::sqrt(static_cast<double>(N)));
   }
 
-  Tensor B, C;
+  Tensor B, C;  // [D, N], [1, D, N]
 };
 
 // A diagonal model a head, made discrete in float64 by the bilinear rule.
@@ -81,7 +81,7 @@ class DiagonalModel : public torch::nn::Module, public nn::SelfInitialised {
 
  private:
   double log_dt_min_, log_dt_max_;
-  Tensor log_dt_, B_, C_, inv_A_real_, A_imag_;
+  Tensor log_dt_, B_, C_, inv_A_real_, A_imag_;  // [H], [H, n, 2], [1, H, n, 2], [H, n] twice
 };
 
 // A skip connection is one more term of tap 0.
@@ -128,15 +128,15 @@ class H3 : public Mixer, public nn::SelfInitialised {
   Tensor step(MixerState& state, const Tensor& x) override {
     const Tensor k = k_proj_->forward(x);                                                          // [B, D]
     const Tensor shifted = torch::constant_pad_nd(state.tensors[0].narrow(2, 0, N_ - 1), {1, 0});  // [B, D, N]
-    state.tensors[0] = shifted + k.unsqueeze(2) * shift_->B;
-    const Tensor remembered = (state.tensors[0] * shift_->C).sum(2) + ssm_k_D_ * k;  // [B, D]
+    state.tensors[0] = shifted + k.unsqueeze(2) * shift_->B;                                       // [B, D, N]
+    const Tensor remembered = (state.tensors[0] * shift_->C).sum(2) + ssm_k_D_ * k;                // [B, D]
 
     const Tensor products = outer(remembered, v_proj_->forward(x));  // [B, H, e, e]
     const DiagonalModel::Discrete model = diagonal_->discrete();
     const auto per_head = [](const ops::ComplexPair& a) {  // [H, 1, 1, n]
       return ops::ComplexPair{a.re.unsqueeze(1).unsqueeze(1), a.im.unsqueeze(1).unsqueeze(1)};
     };
-    const ops::ComplexPair old = ops::complex_pair(state.tensors[1].to(torch::kFloat64));
+    const ops::ComplexPair old = ops::complex_pair(state.tensors[1].to(torch::kFloat64));  // [B, H, e, e, n]
     const ops::ComplexPair next =
         old * per_head(model.pole) + products.to(torch::kFloat64).unsqueeze(4) * per_head(model.B);
     state.tensors[1] = torch::stack({next.re, next.im}, 5).to(x.options());
@@ -173,7 +173,7 @@ class H3 : public Mixer, public nn::SelfInitialised {
   }
 
   std::int64_t width_, e_, H_, N_, longest_;
-  Tensor ssm_k_D_, D_;
+  Tensor ssm_k_D_, D_;  // [D], [H]
   ops::Linear q_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, output_linear_{nullptr};
   std::shared_ptr<ShiftKernel> shift_;
   std::shared_ptr<DiagonalModel> diagonal_;

@@ -53,7 +53,7 @@ class HyenaFilter : public torch::nn::Module, public nn::SelfInitialised {
                   fmt::format("a sequence longer than the filter, got {} tokens, expected at most {}", L, longest_));
     torch::Tensor h = z_.select(0, 0).narrow(0, 0, L);  // [L, features]
     for (std::size_t i = 0; i + 1 < network_.size(); ++i) h = torch::sin(freq_ * network_[i]->forward(h));
-    h = network_.back()->forward(h);
+    h = network_.back()->forward(h);  // [L, D]
     if (window_.defined()) h = h * window_.narrow(0, 0, L).to(h.options());
     return normalized_ ? h / h.abs().sum(1, true) : h;
   }
@@ -96,7 +96,7 @@ class HyenaFilter : public torch::nn::Module, public nn::SelfInitialised {
   double frequency_;
   bool normalized_;
   double skip_;
-  torch::Tensor bias_, z_, freq_, window_;
+  torch::Tensor bias_, z_, freq_, window_;  // [D], [1, l_max, features], [1, F], [l_max, D]
   std::vector<ops::Linear> network_;
 };
 
@@ -133,7 +133,7 @@ class Hyena : public Mixer {
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const torch::Tensor u = short_filter_->step(state.tensors[1], in_proj_->forward(x));  // [B, 3D]
     const torch::Tensor v = u.narrow(1, 2 * D_, D_) * u.narrow(1, 0, D_);                 // [B, D]
-    state.tensors[0] = torch::cat({state.tensors[0], v.unsqueeze(1)}, 1);
+    state.tensors[0] = torch::cat({state.tensors[0], v.unsqueeze(1)}, 1);                 // [B, tokens so far, D]
     const std::int64_t tokens = state.tensors[0].size(1);
     if (!filter_.defined() || filter_.size(0) < tokens)
       filter_ = filter_fn_->filter(std::max(tokens, filter_fn_->longest()));
@@ -151,7 +151,7 @@ class Hyena : public Mixer {
     // One chunk(): its backward pass joins its parts, that of a narrow() each would fill [B, L, 3D] with zeros.
     const auto parts = u.chunk(3, 2);                                         // [B, L, D] each
     const torch::Tensor gated = pass.dropout(parts[2] * parts[0], dropout_);  // [B, L, D]
-    const torch::Tensor v = ops::tap(ops::TapPoint::values, gated, *this);
+    const torch::Tensor v = ops::tap(ops::TapPoint::values, gated, *this);    // [B, L, D]
     const torch::Tensor y = torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
     return ops::tap(ops::TapPoint::mixed, y, *this);
   }
@@ -168,7 +168,7 @@ class Hyena : public Mixer {
   ops::Linear in_proj_{nullptr}, out_proj_{nullptr};
   std::shared_ptr<nn::DepthwiseConv> short_filter_;
   std::shared_ptr<HyenaFilter> filter_fn_;
-  mutable torch::Tensor filter_;
+  mutable torch::Tensor filter_;  // [taps, D]
 };
 
 }  // namespace

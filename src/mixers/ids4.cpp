@@ -32,7 +32,7 @@ class Ids4 : public Mixer, public nn::SelfInitialised {
   }
 
   Tensor step(MixerState& state, const Tensor& x) override {
-    state.tensors[0] = torch::matmul(state.tensors[0], factors(x));
+    state.tensors[0] = torch::matmul(state.tensors[0], factors(x));  // [B, N, N]
     return read(state.tensors[0], x);
   }
 

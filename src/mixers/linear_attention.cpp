@@ -65,13 +65,13 @@ class LinearAttention : public Mixer {
 
   Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const auto [q, k, v] = streams(x);
+    const auto [q, k, v] = streams(x);  // [.., H, dk] twice, [.., H, dv]
     return output(ops::gated_scan_step(state.tensors[0], q, k, v, {}));
   }
 
  private:
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
-    const auto [q, k, v] = streams(x);
+    const auto [q, k, v] = streams(x);  // [.., H, dk] twice, [.., H, dv]
     return output(ops::gated_scan(q, k, v, {}, {}, positions));
   }
 
@@ -102,9 +102,9 @@ class LinearAttention : public Mixer {
   torch::Tensor output(torch::Tensor o) {
     if (normalised_) {
       const std::int64_t dv = widths_.head_value();
-      o = o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + 1e-10);
+      o = o.narrow(-1, 0, dv) / (o.narrow(-1, dv, 1) + 1e-10);  // [.., H, dv]
     }
-    o = ops::tap(ops::TapPoint::mixed, o, *this);
+    o = ops::tap(ops::TapPoint::mixed, o, *this);  // [.., H, dv]
     return o_proj_->forward(norm_ ? norm_->heads(o) : o.flatten(-2));
   }
 

@@ -53,7 +53,7 @@ class Mamba : public Mixer, public nn::SelfInitialised {
   }
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
-    const auto [u, z] = streams(x);
+    const auto [u, z] = streams(x);  // [B, L, E] each
     return out_proj_->forward(scan(u, z));
   }
 
@@ -77,9 +77,9 @@ class Mamba : public Mixer, public nn::SelfInitialised {
   Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    auto [u, z] = streams(x);
+    auto [u, z] = streams(x);  // [B, E] each
     u = conv1d_ ? conv1d_->step(state.tensors[1], u, nn::ConvEnd::silu) : torch::silu(u);
-    const auto [pre, Bm, Cm] = selection(u);
+    const auto [pre, Bm, Cm] = selection(u);  // [.., E], [.., N] twice
     return out_proj_->forward(ops::selective_scan_step(state.tensors[0], u, pre, A(), Bm, Cm, skip_, z));
   }
 
@@ -90,14 +90,14 @@ class Mamba : public Mixer, public nn::SelfInitialised {
   }
 
  private:
-  torch::Tensor A() const { return -torch::exp(A_log_); }
+  torch::Tensor A() const { return -torch::exp(A_log_); }  // [E, N]
 
   // Everything after the projection, up to the gate z, which may be undefined.
   torch::Tensor scan(const torch::Tensor& in, const torch::Tensor& z) {
     const torch::Tensor u =  // [B, L, E]
         conv1d_ ? conv1d_->forward(ops::tap(ops::TapPoint::unmixed, in, *this), nn::ConvEnd::silu) : torch::silu(in);
-    const auto [pre, Bm, Cm] = selection(u);
-    const torch::Tensor values = ops::tap(ops::TapPoint::values, u, *this);
+    const auto [pre, Bm, Cm] = selection(u);                                 // [.., E], [.., N] twice
+    const torch::Tensor values = ops::tap(ops::TapPoint::values, u, *this);  // [B, L, E]
     return ops::tap(ops::TapPoint::mixed, ops::selective_scan(values, pre, A(), Bm, Cm, skip_, z), *this);
   }
 
@@ -105,13 +105,13 @@ class Mamba : public Mixer, public nn::SelfInitialised {
   std::pair<torch::Tensor, torch::Tensor> streams(const torch::Tensor& x) {
     const torch::Tensor xz = in_proj_->forward(x);  // [.., 2E], or [.., E] without gate
     if (!gate_) return {xz, {}};
-    const auto parts = xz.split(E_, -1);
+    const auto parts = xz.split(E_, -1);  // [.., E] each
     return {parts[0], parts[1]};
   }
 
   // Step size before softplus [.., E], Bm and Cm [.., N], all chosen by the token.
   std::array<torch::Tensor, 3> selection(const torch::Tensor& u) {
-    const auto parts = x_proj_->forward(u).split_with_sizes({R_, N_, N_}, -1);
+    const auto parts = x_proj_->forward(u).split_with_sizes({R_, N_, N_}, -1);  // [.., R], [.., N] twice
     return {dt_proj_->forward(parts[0]), parts[1], parts[2]};
   }
 

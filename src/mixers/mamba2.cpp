@@ -51,9 +51,9 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
   Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {}}; }
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
-    const auto [z, convolved, dt] = projected(x);
+    const auto [z, convolved, dt] = projected(x);  // [B, E], [B, E + 2 G N], [B, H]
     const auto [q, k, u] = streams(conv1d_->step(state.tensors[1], convolved, nn::ConvEnd::silu));
-    const torch::Tensor delta = torch::softplus(dt + dt_bias_);
+    const torch::Tensor delta = torch::softplus(dt + dt_bias_);  // [B, H]
     return output(ops::gated_scan_step(state.tensors[0], q, k, u * delta.unsqueeze(-1), delta * A()), u, z);
   }
 
@@ -67,7 +67,7 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
 
  private:
   torch::Tensor mix(const torch::Tensor& x, const ops::Positions& positions) {
-    const auto [z, convolved, dt] = projected(x, positions);
+    const auto [z, convolved, dt] = projected(x, positions);  // [.., E], [B, L, E + 2 G N], [B, L, H]
     const auto [q, k, inputs] = streams(conv1d_->forward(with_tap(convolved), nn::ConvEnd::silu));
     const torch::Tensor u = ops::tap(ops::TapPoint::values, inputs, *this);           // [B, L, H, P]
     const torch::Tensor delta = torch::softplus(dt + dt_bias_);                       // [B, L, H]
@@ -75,7 +75,7 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
     return output(o, positions.of(u), z);
   }
 
-  torch::Tensor A() const { return -torch::exp(A_log_); }
+  torch::Tensor A() const { return -torch::exp(A_log_); }  // [H]
 
   // Of what is convolved, the part that becomes the inputs is tapped.
   torch::Tensor with_tap(const torch::Tensor& convolved) const {

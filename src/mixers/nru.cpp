@@ -84,12 +84,12 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
   void move(Tensor& h, Tensor& m, const Tensor& x) override {
     Tensor p = hmi2h_->forward(torch::cat({x, h, m}, 1));  // [B, H]
     if (ln_h_) p = ln_h_->forward(p);
-    h = torch::relu(p);
+    h = torch::relu(p);                                                           // [B, H]
     const Tensor q = table8_ ? torch::cat({x, h, m}, 1) : torch::cat({h, m}, 1);  // [B, H + M], or [B, D + H + M]
     const Tensor alpha = bent(hm2alpha_->forward(q)), beta = bent(hm2beta_->forward(q));  // [B, k]
     const Tensor write = alpha.unsqueeze(2) * vectors(hm2v_alpha_->forward(q));           // [B, k, M]
     const Tensor erase = beta.unsqueeze(2) * vectors(hm2v_beta_->forward(q));             // [B, k, M]
-    m = m + (write - erase).mean(1);
+    m = m + (write - erase).mean(1);                                                      // [B, M]
   }
 
   Tensor fused(const Tensor& x) override {
@@ -149,8 +149,8 @@ class PlainNru : public Nru {
   void move(Tensor& h, Tensor& m, const Tensor& x) override {
     const Tensor z = torch::cat({x, h, m}, 1);  // [B, D + H + M]
     const auto map = [&](ops::Linear& linear) { return torch::relu(linear->forward(z)); };
-    h = map(w_h_);
-    m = m + map(w_alpha_) * map(w_write_) - map(w_beta_) * map(w_erase_);
+    h = map(w_h_);                                                         // [B, H]
+    m = m + map(w_alpha_) * map(w_write_) - map(w_beta_) * map(w_erase_);  // [B, M]
   }
 
   Tensor fused(const Tensor& x) override {

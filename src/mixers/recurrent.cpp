@@ -120,7 +120,7 @@ class Lstm : public Recurrent {
   Tensor cell(const Layer& layer, const Tensor& a, Tensor* state) const override {
     const auto gate = (a + ops::linear_map(state[0], layer.weight_hh, layer.bias_hh)).chunk(4, 1);  // i, f, g, o
     state[1] = torch::sigmoid(gate[1]) * state[1] + torch::sigmoid(gate[0]) * torch::tanh(gate[2]);
-    return state[0] = torch::sigmoid(gate[3]) * torch::tanh(state[1]);
+    return state[0] = torch::sigmoid(gate[3]) * torch::tanh(state[1]);  // [B, H]
   }
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {
     return ops::lstm_layer(ops::linear_map(x, layer.weight_ih, both_biases(layer)), layer.weight_hh);
@@ -146,7 +146,7 @@ class Gru : public Recurrent {
     const auto gates = back(0, 2, h).chunk(2, 1);  // r, z: [B, H] each
     const Tensor r = torch::sigmoid(in[0] + gates[0]), z = torch::sigmoid(in[1] + gates[1]);
     const Tensor n = torch::tanh(in[2] + (reset_before_ ? back(2, 1, r * h) : r * back(2, 1, h)));
-    return state[0] = n + z * (h - n);
+    return state[0] = n + z * (h - n);  // [B, H]
   }
 
   Tensor fused_layer(const Layer& layer, const Tensor& x) const override {

@@ -73,7 +73,7 @@ class Retention : public Mixer {
     const auto [q, k, v] = streams(x, [&](const nn::DepthwiseConv& conv, int s, const torch::Tensor& in) {
       return conv.step(state.tensors[static_cast<std::size_t>(s) + 1], in, nn::ConvEnd::silu);
     });
-    state.tensors[0] = aged(state.tensors[0]);
+    state.tensors[0] = aged(state.tensors[0]);  // [B, H, dk, dv]
     return output(ops::gated_scan_step(state.tensors[0], q, k, v, log_decay(x)), x);
   }
 
@@ -119,7 +119,7 @@ class Retention : public Mixer {
 
   // read [.., H, dv] and x [.., D] -> [.., D]
   torch::Tensor output(const torch::Tensor& read, const torch::Tensor& x) {
-    const torch::Tensor o = ops::tap(ops::TapPoint::mixed, read, *this);
+    const torch::Tensor o = ops::tap(ops::TapPoint::mixed, read, *this);  // [.., H, dv]
     if (!g_proj_) return o_proj_->forward(norm_->heads(o));
     const torch::Tensor gate = g_proj_->forward(x);  // [.., H dv]
     if (gate_fn_ == "swish" || gate_fn_ == "silu") return o_proj_->forward(norm_->heads(o, gate));

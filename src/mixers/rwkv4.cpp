@@ -95,7 +95,7 @@ class Rwkv4 : public Shifted {
     std::vector<torch::Tensor> blends = nn::token_blends(x, shares());  // three [B, L, D]
     blends[2] = positions.of(blends[2]);
     const auto [k, v, r] = streams(blends);  // [B, L, D], r also [R, D]
-    const torch::Tensor y = ops::wkv(k, ops::tap(ops::TapPoint::values, v, *this), decay(), time_first_);
+    const torch::Tensor y = ops::wkv(k, ops::tap(ops::TapPoint::values, v, *this), decay(), time_first_);  // [B, L, D]
     return output_->forward(ops::tap(ops::TapPoint::mixed, r * positions.of(y), *this));
   }
 

@@ -38,7 +38,7 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
 
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
     const Streams s = streams(nn::token_blends(x, shares()));
-    const torch::Tensor v = ops::tap(ops::TapPoint::values, s.v, *this);
+    const torch::Tensor v = ops::tap(ops::TapPoint::values, s.v, *this);  // [B, L, H, N]
     return output(ops::tap(ops::TapPoint::mixed, ops::rwkv5_scan(s.r, s.k, v, decay(), time_faaaa_), *this), s.g);
   }
 
@@ -84,7 +84,7 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
     torch::Tensor g;        // [B, L, D]
   };
 
-  torch::Tensor decay() const { return torch::exp(-torch::exp(time_decay_)); }
+  torch::Tensor decay() const { return torch::exp(-torch::exp(time_decay_)); }  // [H, N]
 
   // The weights are those of the token itself, its predecessor has the rest.
   std::vector<torch::Tensor> shares() const {
@@ -105,8 +105,8 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
   std::int64_t D_, N_, H_;
   double divisor_;
   nn::LayerRatios ratios_;
-  std::map<std::string, torch::Tensor> mix_;
-  torch::Tensor time_decay_, time_faaaa_;
+  std::map<std::string, torch::Tensor> mix_;  // [1, 1, D] each
+  torch::Tensor time_decay_, time_faaaa_;     // [H, N]
   ops::Linear receptance_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr}, gate_{nullptr};
   torch::nn::GroupNorm ln_x_{nullptr};
 };

@@ -141,15 +141,15 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
     const torch::Tensor k = k_proj_->forward(mixed('k'));                  // [B, L, D]
     const torch::Tensor a = torch::sigmoid(a_lora_->forward(mixed('a')));  // in-context learning rate
     torch::Tensor kk = heads(k * k_k_);                                    // [B, L, H, N]
-    kk = kk / kk.norm(2, {-1}, true).clamp_min(1e-12);
+    kk = kk / kk.norm(2, {-1}, true).clamp_min(1e-12);                     // [B, L, H, N]
     Inputs in;
-    in.streams.r = heads(r_proj_->forward(mixed('r')));
+    in.streams.r = heads(r_proj_->forward(mixed('r')));  // [B, L, H, N], as all streams
     in.streams.w = heads(torch::sigmoid(w_lora_->forward(mixed('w')))) * -std::exp(-0.5);
     in.streams.k = heads(k * (1.0 + (a - 1.0) * k_a_));
     in.streams.v = ops::tap(ops::TapPoint::values, heads(values(mixed('v'), pass)), *this);
     in.streams.a = kk;
     in.streams.b = kk * heads(a);
-    in.g = g_lora_->forward(mixed('g'));
+    in.g = g_lora_->forward(mixed('g'));  // [B, L, D]
     return in;
   }
 
@@ -164,8 +164,8 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
   double eps_, norm_start_;
   bool first_;
   nn::LayerRatios ratios_;
-  std::map<std::string, torch::Tensor> mix_;
-  torch::Tensor k_k_, k_a_, r_k_;
+  std::map<std::string, torch::Tensor> mix_;  // [1, 1, D] each
+  torch::Tensor k_k_, k_a_, r_k_;             // [D], [D], [H, N]
   ops::Linear r_proj_{nullptr}, k_proj_{nullptr}, v_proj_{nullptr}, o_proj_{nullptr};
   std::shared_ptr<nn::LowRank> w_lora_, a_lora_, g_lora_, v_lora_;
   torch::nn::GroupNorm g_norm_{nullptr};

@@ -23,7 +23,7 @@ class S4Layer : public torch::nn::Module, public nn::SelfInitialised {
   }
   void initialise(const nn::Draw& draw, const std::string& prefix) override { draw.normal(D, prefix + "D", 1.0); }
 
-  Tensor D;
+  Tensor D;  // [1, H]
   std::shared_ptr<nn::S4System> system;
 };
 
@@ -50,7 +50,7 @@ class S4 : public Mixer {
     // The skip connection is one more term of tap 0.
     const Tensor with_skip = torch::cat({kernel.narrow(0, 0, 1) + layer_->D, kernel.narrow(0, 1, taps - 1)});
     const Tensor convolved = ops::long_conv(ops::tap(ops::TapPoint::values, x, *this), with_skip);  // [B, L, H]
-    const Tensor y = pass.dropout(ops::tap(ops::TapPoint::mixed, convolved, *this), dropout_);
+    const Tensor y = pass.dropout(ops::tap(ops::TapPoint::mixed, convolved, *this), dropout_);      // [B, L, H]
     return torch::glu(output_linear_->forward(pass.dropout(torch::gelu(y), dropout_)), -1);
   }
 
@@ -71,7 +71,7 @@ class S4 : public Mixer {
     const auto low_rank = [&](const Tensor& row, const Tensor& s) {  // P (2 Re <row, s>)
       return (model.P.unsqueeze(1) * reads(row, s)).sum(0);
     };
-    const Tensor old = torch::view_as_complex(state.tensors[0].to(torch::kFloat64).contiguous());
+    const Tensor old = torch::view_as_complex(state.tensors[0].to(torch::kFloat64).contiguous());  // [B, H, n]
     const Tensor pushed = model.E * old - low_rank(model.P.conj(), old) + model.B * x.to(torch::kFloat64).unsqueeze(2);
     const Tensor next = model.Dg * (pushed - low_rank(model.R, pushed));  // [B, H, n]
     state.tensors[0] = torch::view_as_real(next).to(x.options());

@@ -30,7 +30,7 @@ class S4dKernel : public torch::nn::Module, public nn::SelfInitialised {
   };
   Discrete discrete() const {
     const ops::ComplexPair A{-torch::exp(log_A_real_.to(torch::kFloat64)), A_imag_.to(torch::kFloat64)};
-    const ops::ComplexPair scaled = torch::exp(log_dt_.to(torch::kFloat64)).unsqueeze(1) * A;
+    const ops::ComplexPair scaled = torch::exp(log_dt_.to(torch::kFloat64)).unsqueeze(1) * A;  // [H, n]
     return {ops::exponential(scaled), ops::exponential_minus_one(scaled) / A,
             ops::complex_pair(C_.to(torch::kFloat64))};
   }
@@ -54,7 +54,7 @@ class S4dKernel : public torch::nn::Module, public nn::SelfInitialised {
 
  private:
   double log_dt_min_, log_dt_max_;
-  Tensor C_, log_dt_, log_A_real_, A_imag_;
+  Tensor C_, log_dt_, log_A_real_, A_imag_;  // [H, n, 2], [H], [H, n] twice
 };
 
 class S4d : public Mixer, public nn::SelfInitialised {
@@ -83,7 +83,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
   Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {3}}; }
   Tensor step(MixerState& state, const Tensor& x) override {
     const S4dKernel::Discrete model = kernel_->discrete();
-    const ops::ComplexPair old = ops::complex_pair(state.tensors[0].to(torch::kFloat64));
+    const ops::ComplexPair old = ops::complex_pair(state.tensors[0].to(torch::kFloat64));           // [B, H, n]
     const ops::ComplexPair next = old * model.pole + x.to(torch::kFloat64).unsqueeze(2) * model.B;  // [B, H, n]
     state.tensors[0] = torch::stack({next.re, next.im}, 3).to(x.options());
     const Tensor y = 2.0 * (model.C * next).re.sum(2);  // [B, H]
@@ -98,7 +98,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
     // The skip connection is one more term of tap 0.
     const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
     const Tensor convolved = ops::long_conv(ops::tap(ops::TapPoint::values, x, *this), taps);  // [B, L, H]
-    const Tensor y = ops::tap(ops::TapPoint::mixed, convolved, *this);
+    const Tensor y = ops::tap(ops::TapPoint::mixed, convolved, *this);                         // [B, L, H]
     if (!pass.is_training() || dropout_ == 0) return output(torch::gelu(positions.of(y)));
     // A channel is dropped for a whole sequence.
     return output(positions.of(torch::gelu(y) * pass.dropout(torch::ones({x.size(0), 1, H_}, x.options()), dropout_)));
@@ -108,7 +108,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
 
   std::int64_t H_, n_;
   double dropout_;
-  Tensor D_;
+  Tensor D_;  // [H]
   std::shared_ptr<S4dKernel> kernel_;
   std::shared_ptr<nn::PointwiseConv> output_linear_;
 };

@@ -35,7 +35,7 @@ class Mlp : public Pointwise {
     fc2_ = register_module("fc2", ops::Linear(hidden, D));
   }
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
-    if (activation_ == "gelu") return ops::gelu_mlp(x, fc1_, fc2_);
+    if (activation_ == "gelu") return ops::gelu_mlp(x, fc1_, fc2_);  // [.., D]
     return fc2_->forward(activate(activation_, fc1_->forward(x)));
   }
 
@@ -54,7 +54,7 @@ class Glu : public Pointwise {
     fc3_ = register_module("fc3", ops::Linear(hidden, D));
   }
   torch::Tensor forward(const torch::Tensor& x, nn::Pass&) override {
-    return fc3_->forward(fc1_->forward(x) * activate(activation_, fc2_->forward(x)));
+    return fc3_->forward(fc1_->forward(x) * activate(activation_, fc2_->forward(x)));  // [.., hidden] inside
   }
 
  private:

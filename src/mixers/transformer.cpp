@@ -27,7 +27,7 @@ class OutputMap : public torch::nn::Module, public nn::SelfInitialised {
   }
 
  private:
-  Tensor weight_, bias_;
+  Tensor weight_, bias_;  // [D, D], [D]
 };
 
 class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
@@ -50,13 +50,13 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
     const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));             // [B, H, T, d]
     Tensor k = qkv[1], v = ops::tap(ops::TapPoint::values, qkv[2].transpose(1, 2), *this).transpose(1, 2);
     if (past) {
-      k = past[0] = torch::cat({past[0], k}, 2);
-      v = past[1] = torch::cat({past[1], v}, 2);
+      k = past[0] = torch::cat({past[0], k}, 2);  // [B, H, past, d]
+      v = past[1] = torch::cat({past[1], v}, 2);  // [B, H, past, d]
     }
     Tensor scores = torch::matmul(q, k.transpose(2, 3));  // [B, H, T, past]
     if (causal_ && T > 1)
       scores = scores + torch::full({T, T}, -std::numeric_limits<float>::infinity(), x.options()).triu(1);
-    const Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);
+    const Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);  // [B, H, T, past]
     const Tensor mixed = ops::tap(ops::TapPoint::mixed, torch::matmul(p, v).transpose(1, 2), *this);
     return out_proj_->forward(mixed.flatten(2));
   }
@@ -71,7 +71,7 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
   std::int64_t D_, H_;
   bool causal_;
   double dropout_;
-  Tensor in_proj_weight_, in_proj_bias_;
+  Tensor in_proj_weight_, in_proj_bias_;  // [3D, D], [3D]
   std::shared_ptr<OutputMap> out_proj_;
 };
 
@@ -105,7 +105,7 @@ class Transformer : public Mixer {
   }
 
   Tensor forward(const Tensor& x, nn::Pass& pass) override {
-    Tensor y = with_positions(x, 0);
+    Tensor y = with_positions(x, 0);  // [B, L, D]
     for (const LayerModules& layer : layers_) y = apply(layer, y, pass, nullptr);
     return y;
   }
@@ -122,7 +122,7 @@ class Transformer : public Mixer {
 
   Tensor step(MixerState& state, const Tensor& x) override {
     nn::Pass pass = nn::Pass::evaluation();
-    Tensor y = with_positions(x.unsqueeze(1), state.tensors[0].size(2));
+    Tensor y = with_positions(x.unsqueeze(1), state.tensors[0].size(2));  // [B, 1, D]
     for (std::size_t i = 0; i < layers_.size(); ++i) y = apply(layers_[i], y, pass, state.tensors.data() + 2 * i);
     return y.squeeze(1);
   }
@@ -152,10 +152,10 @@ class Transformer : public Mixer {
                           dropout_);
     };
     if (norm_first_) {
-      const Tensor y = x + attend(norm1->forward(x));
+      const Tensor y = x + attend(norm1->forward(x));  // [B, T, D]
       return y + feed(norm2->forward(y));
     }
-    const Tensor y = norm1->forward(x + attend(x));
+    const Tensor y = norm1->forward(x + attend(x));  // [B, T, D]
     return norm2->forward(y + feed(y));
   }
 
@@ -163,7 +163,7 @@ class Transformer : public Mixer {
   Tensor with_positions(const Tensor& x, std::int64_t start) const {
     if (!sincos_) return x;
     const auto real = torch::TensorOptions(torch::kFloat64).device(x.device());
-    const Tensor time = torch::arange(start, start + x.size(1), real).unsqueeze(1);
+    const Tensor time = torch::arange(start, start + x.size(1), real).unsqueeze(1);  // [T, 1]
     const Tensor rate = torch::pow(10000.0, torch::arange(0, D_, 2, real) * (-1.0 / static_cast<double>(D_)));
     const Tensor angle = time * rate;  // [T, ceil(D / 2)]
     const Tensor table = torch::stack({torch::sin(angle), torch::cos(angle)}, 2).flatten(1).narrow(1, 0, D_);
