@@ -12,12 +12,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(StudyFiles, TheDemoIsAStudyOfTenRuns) {
+TEST(StudyFiles, TheDemoIsAStudyOfTwoMixers) {
   const study::Study demo = open_study("demo", {});
-  EXPECT_EQ(demo.runs.size(), 10u);
+  EXPECT_EQ(demo.runs.size(), 16u) << "two mixers, four rates, two seeds";
   EXPECT_EQ(demo.runs[0].task.integer("length"), 32);
   EXPECT_EQ(demo.runs[0].task.integer("pairs"), 4);
-  EXPECT_EQ(demo.runs[0].task.integer("vocab"), 64);
+  EXPECT_EQ(demo.runs[0].task.integer("vocab"), 48);
+  // Slots for three times the pairs, and filler that is none of the tokens: accuracy says what was recalled.
+  EXPECT_GE(demo.runs[0].task.integer("length") / 2 - demo.runs[0].task.integer("pairs"),
+            3 * demo.runs[0].task.integer("pairs"));
+  EXPECT_EQ(demo.runs[0].task.text("filler"), "zero");
   EXPECT_EQ(demo.runs[0].model.integer("layers"), 2);
   EXPECT_TRUE(demo.runs[0].warnings.empty());
   EXPECT_EQ(open_study("demo", {"smoke", {}}).runs.size(), 4u);
