@@ -98,7 +98,7 @@ std::optional<std::string> unchanged_source(const Path& file, const std::string&
   if (!list) return std::nullopt;
   std::error_code ignored;
   for (const auto& [path, hash] : list->at("files").items())
-    if (!fs::exists(path, ignored) || sha256_hex(read_file(path)) != hash) return std::nullopt;
+    if (!fs::exists(path, ignored) || Json(sha256_hex(read_file(path))) != hash) return std::nullopt;
   return list->at("source").get<std::string>();
 }
 
