@@ -95,8 +95,20 @@ void resolve_keep(Options& train) {
   train.set("keep", std::vector<std::int64_t>(sorted.begin(), sorted.end()));
 }
 
+// "cuda:0" is "cuda": one device, one name in the id. Whether the libtorch at hand has it is the worker's to say.
+void resolve_device(Options& train) {
+  const std::string device = train.text("device");
+  if (device == "cpu" || device == "cuda" || device == "mps") return;
+  const std::string number = device.starts_with("cuda:") ? device.substr(5) : "";
+  const bool is_number = !number.empty() && number.size() <= 3 && number.find_first_not_of("0123456789") == number.npos;
+  const bool is_canonical = is_number && (number == "0" || number.front() != '0');
+  if (!is_canonical) train.reject("device", "cpu, cuda, cuda:N or mps");
+  if (number == "0") train.set("device", "cuda");
+}
+
 void resolve_train(RunConfig& run, const ConfigValue& table) {
   Options& train = run.train = resolve(train_schema(), &table, "train");
+  resolve_device(train);
   const std::int64_t batch = train.integer("batch");
   if (const std::int64_t epochs = train.integer("epochs"); epochs > 0) {
     const std::int64_t examples = train.integer("examples");
@@ -143,6 +155,7 @@ Json train_json(const RunConfig& run) {
   // Younger than the first runs, whose ids must stay: not there where they are the default.
   if (train["stop_on"] == "accuracy") train.erase("stop_on");
   if (train["keep"].empty()) train.erase("keep");
+  if (train["device"] == "cpu") train.erase("device");
   return train;
 }
 

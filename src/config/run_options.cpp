@@ -70,6 +70,8 @@ const Schema& train_schema() {
       real_field("give_up_after", 0.0, 0.0, 1.0,
                  "fraction of the steps after which a run that is below give_up_below is stopped; 0: never"),
       real_field("give_up_below", 0.0, 0.0, 1.0, "validation score that a run must have reached by then"),
+      text_field("device", "cpu",
+                 "where the model is trained: cpu (with Mneme's kernels), cuda, cuda:N or mps (docs/devices.md)"),
       integer_field("seed", 42, 0, kSeedLimit, "the run's seed; the four below derive from it"),
       integer_field("data_seed", -1, -1, kSeedLimit, "examples; -1: derived from seed"),
       integer_field("init_seed", -1, -1, kSeedLimit, "initial weights; -1: derived from seed"),

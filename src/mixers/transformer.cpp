@@ -162,7 +162,8 @@ class Transformer : public Mixer {
   // Even channels sin, odd channels cos of t / 10000^(2i / D), computed in double.
   Tensor with_positions(const Tensor& x, std::int64_t start) const {
     if (!sincos_) return x;
-    const auto real = torch::TensorOptions(torch::kFloat64).device(x.device());
+    // On the host: some devices have no doubles.
+    const auto real = torch::TensorOptions(torch::kFloat64);
     const Tensor time = torch::arange(start, start + x.size(1), real).unsqueeze(1);  // [T, 1]
     const Tensor rate = torch::pow(10000.0, torch::arange(0, D_, 2, real) * (-1.0 / static_cast<double>(D_)));
     const Tensor angle = time * rate;  // [T, ceil(D / 2)]

@@ -38,6 +38,8 @@ class SequenceModel : public torch::nn::Module {
   const torch::Tensor& output_matrix() const;                      // [classes, D]
   const torch::Tensor& output_bias() const { return head_bias_; }  // [classes], or undefined
   std::int64_t layers() const { return backbone_->layers(); }
+  // Of its parameters; what it reads must be there too.
+  torch::Device device() const { return output_matrix().device(); }
   std::vector<LayerMixer> mixers() const { return backbone_->mixers(); }
 
  private:

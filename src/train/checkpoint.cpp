@@ -50,10 +50,13 @@ Trainer::Position Trainer::Position::from_json(const Json& json) {
 }
 
 void Trainer::save(const CheckpointFiles& files) const {
-  std::map<std::string, TensorView> tensors = parameter_views(*parameters_);
+  // On the host; there already, if the model is on the CPU.
+  const torch::Tensor values = parameters_->values.cpu(), first = optimiser_->first_moment.cpu(),
+                      second = optimiser_->second_moment.cpu();
+  std::map<std::string, TensorView> tensors = parameter_views(*parameters_, values);
   const std::int64_t n = parameters_->size();
-  tensors["adam.m"] = {"F32", {n}, bytes_of(optimiser_->first_moment, 0, n)};
-  tensors["adam.v"] = {"F32", {n}, bytes_of(optimiser_->second_moment, 0, n)};
+  tensors["adam.m"] = {"F32", {n}, bytes_of(first, 0, n)};
+  tensors["adam.v"] = {"F32", {n}, bytes_of(second, 0, n)};
   // Who resumes has the same last steps as who was never interrupted.
   std::vector<std::vector<std::byte>> memory;
   for (auto& [name, view] : trace_.tensors(memory)) tensors["trace." + name] = std::move(view);

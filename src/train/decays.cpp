@@ -42,7 +42,8 @@ Decays::Decays(const FlatParameters& parameters) : parameters_(parameters) {
 std::pair<float, float> Decays::range() const {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (sources_.empty()) return {static_cast<float>(kNone), static_cast<float>(kNone)};
-  const float* weights = parameters_.values.data_ptr<float>();
+  const torch::Tensor host = parameters_.values.cpu();  // no copy if they are there
+  const float* weights = host.data_ptr<float>();
   double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
   const auto see = [&](double decay) {
     // Comparisons that are false for NaN, which then stays.

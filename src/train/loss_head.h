@@ -1,5 +1,5 @@
 // Cross-entropy on the labelled positions only (kernels/dense/softmax_head.h): a [tokens, vocabulary] matrix never
-// exists.
+// exists. Off the CPU the same is done in tensor operations, for blocks of rows.
 #pragma once
 
 #include <cstdint>

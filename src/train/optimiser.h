@@ -1,10 +1,11 @@
-// AdamW over flat parameters, and the learning-rate schedule.
+// AdamW over flat parameters, and the learning-rate schedule. By a kernel on the CPU, by tensor operations elsewhere.
 #pragma once
 
 #include <cstdint>
 
 #include "core/autopsy.h"
 #include "core/schema.h"
+#include "kernels/dense/adamw.h"
 #include "train/parameters.h"
 
 namespace mneme::train {
@@ -25,6 +26,10 @@ class Optimiser {
   torch::Tensor first_moment, second_moment;  // [n] each
 
  private:
+  // The same formula in tensor operations; the arguments' pointers are not looked at. If norms are asked for, returns
+  // [3]: the sums of squares of the weights before, of their change and of the gradients.
+  torch::Tensor update_by_tensors(const FlatParameters::Segment& segment, const kernels::AdamWArguments& arguments);
+
   FlatParameters& parameters_;
   const Options& train_;
 };

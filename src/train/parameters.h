@@ -20,8 +20,9 @@ class FlatParameters {
     std::vector<std::int64_t> shape;
   };
 
-  // Moves the model's parameters into the buffer (values kept). The model must outlive this.
-  explicit FlatParameters(torch::nn::Module& model);
+  // Moves the model's parameters into a buffer on the device (values kept), and its buffers there too. The model must
+  // outlive this.
+  explicit FlatParameters(torch::nn::Module& model, torch::Device device = torch::kCPU);
 
   const std::vector<Segment>& segments() const { return segments_; }
   torch::Tensor values;     // [n]
@@ -36,5 +37,8 @@ class FlatParameters {
  private:
   std::vector<Segment> segments_;
 };
+
+// Of a contiguous tensor, on any device.
+double euclidean_norm(const torch::Tensor& flat);
 
 }  // namespace mneme::train

@@ -11,6 +11,8 @@ namespace {
 
 struct SignalBatch {
   torch::Tensor input, targets;  // [B, L] each
+
+  SignalBatch on(torch::Device device) const { return {input.to(device), targets.to(device)}; }
 };
 
 // Binary cross entropy or squared error on every step; an output counts as on from 0.5.
@@ -31,7 +33,8 @@ class SignalObjective : public Objective {
     double loss_sum = 0, right = 0, largest = 0;
     for (std::size_t first = 0, i = 0; first < indices.size(); first += micro, ++i) {
       const SignalBatch batch =
-          make(tasks::Split::train, indices.subspan(first, std::min(micro, indices.size() - first)));
+          make(tasks::Split::train, indices.subspan(first, std::min(micro, indices.size() - first)))
+              .on(model_.device());
       nn::Pass pass = nn::Pass::training(dropout, step, i);
       const torch::Tensor output = model_.signal(batch.input, pass);
       const torch::Tensor loss = summed_loss(output, batch.targets);
@@ -51,7 +54,7 @@ class SignalObjective : public Objective {
     for (std::int64_t first = 0; first < examples; first += micro) {
       std::vector<std::uint64_t> indices(static_cast<std::size_t>(std::min(micro, examples - first)));
       std::iota(indices.begin(), indices.end(), static_cast<std::uint64_t>(first));
-      const SignalBatch batch = make(split, indices);
+      const SignalBatch made = make(split, indices), batch = made.on(model_.device());
       nn::Pass pass = nn::Pass::evaluation();
       const torch::Tensor raw =
           (stepwise_ ? streamed_signal(model_, batch.input, tick) : model_.signal(batch.input, pass)).contiguous();
@@ -59,7 +62,7 @@ class SignalObjective : public Objective {
       const torch::Tensor hits = correct(raw, batch.targets);
       right += hits.sum().item<double>();
       exact += hits.all(1).sum().item<double>();
-      add_offsets(offsets, batch, signal_output(run_, raw).contiguous());
+      add_offsets(offsets, made, signal_output(run_, raw).cpu().contiguous());
       tick();
     }
     const double steps = static_cast<double>(examples) * static_cast<double>(run_.shape.length);

@@ -15,8 +15,8 @@ std::vector<float> outputs_of(const config::RunConfig& run, models::SequenceMode
                               const std::vector<float>& input) {
   const torch::NoGradGuard guard;
   nn::Pass pass = nn::Pass::evaluation();
-  const torch::Tensor raw = model.signal(torch::tensor(input).unsqueeze(0), pass);
-  const torch::Tensor output = signal_output(run, raw).contiguous();
+  const torch::Tensor raw = model.signal(torch::tensor(input).unsqueeze(0).to(model.device()), pass);
+  const torch::Tensor output = signal_output(run, raw).cpu().contiguous();
   return {output.data_ptr<float>(), output.data_ptr<float>() + output.numel()};
 }
 

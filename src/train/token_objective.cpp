@@ -107,7 +107,8 @@ class TokenObjective : public Objective {
   std::size_t micro() const { return static_cast<std::size_t>(run_.train.integer("micro_batch")); }
 
   torch::Tensor labelled_hidden(const Batch& batch, nn::Pass& pass) {
-    return model_.hidden_at(batch.tokens, torch::tensor(batch.labelled), pass);
+    const torch::Device device = model_.device();
+    return model_.hidden_at(batch.tokens.to(device), torch::tensor(batch.labelled).to(device), pass);
   }
 
   const config::RunConfig& run_;

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "models/initialise.h"
 #include "ops/profile.h"
+#include "train/device.h"
 #include "train/generalisation.h"
 #include "train/signals.h"
 #include "train/weights.h"
@@ -23,13 +24,16 @@ std::uint64_t seed_of(const Options& train, const char* name) {
 
 }  // namespace
 
-Trainer::Trainer(const config::RunConfig& run)
+Trainer::Trainer(const config::RunConfig& run) : Trainer(run, device_of(run.train.text("device"))) {}
+
+Trainer::Trainer(const config::RunConfig& run, torch::Device device)
     : run_(run),
       task_(run.task_entry->build(run.task)),
       model_(models::build_model(run)),
       order_(run.train.integer("examples"), run.train.integer("batch"), seed_of(run.train, "order_seed")) {
+  // Drawn on the host, so that the initial weights are the same everywhere.
   models::initialise(*model_, run, nn::Draw(seed_of(run.train, "init_seed")));
-  parameters_ = std::make_unique<FlatParameters>(*model_);
+  parameters_ = std::make_unique<FlatParameters>(*model_, device);
   optimiser_ = std::make_unique<Optimiser>(*parameters_, run.train);
   objective_ = make_objective(run, *task_, *model_);
   decays_ = std::make_unique<Decays>(*parameters_);

@@ -36,7 +36,9 @@ struct TrainResult {
 
 class Trainer {
  public:
+  // Where train.device says. Throws Error(usage) if the libtorch at hand has no such device.
   explicit Trainer(const config::RunConfig& run);
+  Trainer(const config::RunConfig& run, torch::Device device);
 
   // Goes on from a checkpoint of the same run; throws Error(data) if it is damaged or of another run.
   void restore(const Path& checkpoint);

@@ -14,11 +14,10 @@ std::span<const std::byte> bytes_of(const torch::Tensor& tensor, std::int64_t of
   return std::as_bytes(std::span(tensor.data_ptr<float>() + offset, static_cast<std::size_t>(size)));
 }
 
-std::map<std::string, TensorView> parameter_views(const FlatParameters& parameters) {
+std::map<std::string, TensorView> parameter_views(const FlatParameters& parameters, const torch::Tensor& host) {
   std::map<std::string, TensorView> tensors;
   for (const auto& segment : parameters.segments())
-    tensors["param." + segment.name] = {"F32", segment.shape,
-                                        bytes_of(parameters.values, segment.offset, segment.size)};
+    tensors["param." + segment.name] = {"F32", segment.shape, bytes_of(host, segment.offset, segment.size)};
   return tensors;
 }
 
@@ -46,7 +45,11 @@ void RunTensors::copy(const std::string& name, const torch::Tensor& to, std::int
   if (found->second.dtype != "F32" || found->second.shape != shape)
     throw Error(ErrorKind::data, path_.string(),
                 fmt::format("tensor '{}' differs from the model in type or shape", name));
-  std::memcpy(to.data_ptr<float>() + offset, found->second.bytes.data(), found->second.bytes.size());
+  const std::span<const std::byte> bytes = found->second.bytes;
+  const auto size = static_cast<std::int64_t>(bytes.size() / sizeof(float));
+  const torch::Tensor place = to.view(-1).narrow(0, offset, size), host = to.is_cpu() ? place : torch::empty({size});
+  std::memcpy(host.data_ptr<float>(), bytes.data(), bytes.size());
+  if (!to.is_cpu()) place.copy_(host);
 }
 
 std::int64_t load_weights(const config::RunConfig& run, models::SequenceModel& model, const Path& file) {
@@ -64,7 +67,8 @@ void keep_weights(const config::RunConfig& run, const FlatParameters& parameters
     file_system().create_directories(files.kept);
     file_system().sync_directory(files.kept.parent_path());
   }
-  save_sealed_safetensors(files.kept_at(step), parameter_views(parameters),
+  const torch::Tensor host = parameters.values.cpu();
+  save_sealed_safetensors(files.kept_at(step), parameter_views(parameters, host),
                           {{"format", kWeightsFormat}, {"run", run.id}, {"step", std::to_string(step)}},
                           {.gate = files.gate});
 }

@@ -55,7 +55,7 @@ class RunTensors {
 };
 
 std::span<const std::byte> bytes_of(const torch::Tensor& tensor, std::int64_t offset, std::int64_t size);
-// "param.NAME" of each parameter.
-std::map<std::string, TensorView> parameter_views(const FlatParameters& parameters);
+// "param.NAME" of each parameter; `host` is their values on the CPU, and must outlive the views.
+std::map<std::string, TensorView> parameter_views(const FlatParameters& parameters, const torch::Tensor& host);
 
 }  // namespace mneme::train

@@ -32,14 +32,11 @@ std::string cpu_model() {
 
 }  // namespace
 
-Json fingerprint() {
-  return {{"mneme", this_code().version},
-          {"code", this_code().build},
-          {"libtorch", TORCH_VERSION},
-          {"torch_cpu", torch_capability()},
-          {"kernels", kernels::simd_target()},
-          {"blas", kernels::blas_core()},
-          {"cpu", cpu_model()},
+Json fingerprint(const std::string& device) {
+  return {{"mneme", this_code().version},    {"code", this_code().build},
+          {"libtorch", TORCH_VERSION},       {"device", device},
+          {"torch_cpu", torch_capability()}, {"kernels", kernels::simd_target()},
+          {"blas", kernels::blas_core()},    {"cpu", cpu_model()},
           {"threads", at::get_num_threads()}};
 }
 

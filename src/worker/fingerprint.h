@@ -1,10 +1,12 @@
 // What a result's bits depend on besides the configuration.
 #pragma once
 
+#include <string>
+
 #include "core/json.h"
 
 namespace mneme::worker {
 
-Json fingerprint();
+Json fingerprint(const std::string& device = "cpu");
 
 }  // namespace mneme::worker

@@ -180,7 +180,7 @@ bool carry_out_run(const Json& request) {
       store::RunWriter::begin(directory, run.json, request.value("attempt", std::int64_t{0}),
                               request.value("holder", "a worker started by hand"));
   writer.remove_summary();
-  const Json environment = store::environment_for(directory, fingerprint());
+  const Json environment = store::environment_for(directory, fingerprint(run.train.text("device")));
   if (environment.contains("earlier") && environment["earlier"].front().value("code", "") != this_code().build)
     writer.log(fmt::format("goes on with {}; it was begun with {}", describe(this_code()),
                            describe(store::codes_of(directory).front())));

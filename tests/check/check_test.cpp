@@ -7,11 +7,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "mixers/attention_cases.h"
+#include "mixers/all_cases.h"
 #include "mixers/declaration.h"
-#include "mixers/delta_cases.h"
-#include "mixers/linear_cases.h"
-#include "mixers/recurrent_cases.h"
 #include "ops/path.h"
 
 namespace mneme::check {
@@ -30,14 +27,8 @@ void PrintTo(const Examination& examination, std::ostream* out) {
 
 // Every mixer at its defaults, and the options that change its structure; below and above a vector's width.
 std::vector<Examination> examinations() {
-  std::vector<MixerCase> list;
-  for (const auto* catalog : {&catalog::mixer_catalog(), &catalog::state_mixer_catalog()})
-    for (const catalog::MixerEntry& entry : *catalog) list.push_back({entry.name, Json::object()});
-  for (const auto& family : {testing::attention_cases(), testing::state_mixer_cases(), testing::delta_cases(),
-                             testing::linear_cases(), testing::recurrent_cases(), testing::state_space_cases()})
-    list.insert(list.end(), family.begin(), family.end());
   std::vector<Examination> result;
-  for (const MixerCase& mixer : list) result.push_back({mixer, 8});
+  for (const MixerCase& mixer : testing::all_mixer_cases()) result.push_back({mixer, 8});
   for (const catalog::MixerEntry& entry : catalog::mixer_catalog())
     result.push_back({{entry.name, Json::object()}, 24});
   return result;
@@ -55,11 +46,7 @@ TEST_P(EveryMixer, PassesItsChecks) {
 }
 
 std::string test_name(const ::testing::TestParamInfo<Examination>& info) {
-  std::string name = info.param.mixer.name;
-  for (const auto& [key, value] : info.param.mixer.options.items()) name += "_" + key + value.dump();
-  name += "_width" + std::to_string(info.param.width);
-  std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '_'; });
-  return name;
+  return testing::case_name(info.param.mixer) + "_width" + std::to_string(info.param.width);
 }
 
 INSTANTIATE_TEST_SUITE_P(List, EveryMixer, ::testing::ValuesIn(examinations()), test_name);

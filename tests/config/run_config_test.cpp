@@ -125,6 +125,19 @@ TEST(RunConfig, LayersCountThoseOfTheSameMixerBelow) {
   EXPECT_EQ(earlier, (std::vector<std::int64_t>{0, 0, 1, 1, 2}));
 }
 
+TEST(RunConfig, TheDeviceIsPartOfTheRunUnlessItIsTheCpu) {
+  const auto on = [](const std::string& device) { return from("train.device = '" + device + "'"); };
+  EXPECT_EQ(on("cpu").id, from("").id);
+  EXPECT_FALSE(on("cpu").json["train"].contains("device"));
+  EXPECT_NE(on("cuda").id, from("").id);
+  EXPECT_EQ(on("cuda:0").id, on("cuda").id) << "one device, two names";
+  EXPECT_NE(on("cuda:1").id, on("cuda").id);
+  EXPECT_EQ(on("mps").json["train"]["device"], "mps");
+  for (const char* wrong : {"gpu", "cuda:", "cuda:x", "cuda:01", "cuda:-1", "cuda:1000", "CPU", ""})
+    EXPECT_EQ(error_of("train.device = '" + std::string(wrong) + "'"),
+              "[run.toml:1:7] train.device: got \"" + std::string(wrong) + "\", expected cpu, cuda, cuda:N or mps");
+}
+
 TEST(RunConfig, OptionsWithoutEffectAreCanonicalInTheId) {
   const auto id = [](const std::string& train, const std::string& task = "") {
     return resolve_run(parse_toml(task + "[train]\n" + train, "test")).id;

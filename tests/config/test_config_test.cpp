@@ -34,7 +34,8 @@ TEST(TestConfig, OldRunsKeepTheirIds) {
   // A table that says nothing is as none.
   EXPECT_EQ(from(plain + "[test]\n").id, plain_id);
   EXPECT_EQ(from(plain + "[test]\nalong = ''\nvalues = [64]\nexamples = 7\nphases = false\ntraces = 0\n").id, plain_id);
-  EXPECT_EQ(from("train = { micro_batch = 32, eval_examples = 1000, stop_on = 'accuracy' }").id, plain_id);
+  EXPECT_EQ(from("train = { micro_batch = 32, eval_examples = 1000, stop_on = 'accuracy', device = 'cpu' }").id,
+            plain_id);
   EXPECT_EQ(from("train = { micro_batch = 32, eval_examples = 1000, keep = [] }").id, plain_id);
 }
 

@@ -1,0 +1,135 @@
+#include "ops/ghost_device.h"
+
+#include <ATen/NativeFunctions.h>
+#include <ATen/native/CPUFallback.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/library.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+// A name of libtorch's that no device of these builds has. In version 1 parameters cannot move to PrivateUse1.
+#if TORCH_VERSION_MAJOR >= 2
+#define MNEME_GHOST PrivateUse1
+#else
+#define MNEME_GHOST XPU
+#endif
+#define MNEME_IMPLEMENT(library, key, m) TORCH_LIBRARY_IMPL(library, key, m)
+#define MNEME_REGISTER_GUARD(key, guard) C10_REGISTER_GUARD_IMPL(key, guard)
+
+namespace mneme::testing {
+namespace {
+
+using torch::Tensor;
+template <class T>
+using Maybe = c10::optional<T>;
+
+constexpr c10::DeviceType kType = c10::DeviceType::MNEME_GHOST;
+constexpr std::uintptr_t kVeil = std::uintptr_t{1} << 62;
+
+void* veiled(void* memory) { return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) | kVeil); }
+void* unveiled(const void* address) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~kVeil);
+}
+
+c10::Storage make_storage(std::size_t bytes) {
+  void* memory = std::malloc(bytes + 1);
+  std::memset(memory, 0xFF, bytes);
+  c10::DataPtr data(veiled(memory), memory, &std::free, c10::Device(kType, 0));
+  return {c10::Storage::use_byte_size_t(), bytes, std::move(data), nullptr, false};
+}
+
+Tensor make_strided(at::IntArrayRef sizes, at::IntArrayRef strides, c10::ScalarType type) {
+  std::int64_t last = 0;
+  bool empty = false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    empty = empty || sizes[i] == 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  const auto elements = static_cast<std::size_t>(empty ? 0 : last + 1);
+  Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(make_storage(elements * c10::elementSize(type)),
+                                                           c10::DispatchKeySet(c10::DispatchKey::MNEME_GHOST),
+                                                           c10::scalarTypeToTypeMeta(type));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  return tensor;
+}
+
+Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, Maybe<at::ScalarType> type, Maybe<at::Layout>,
+                     Maybe<at::Device>, Maybe<bool>) {
+  return make_strided(sizes, strides, type.value_or(torch::kFloat32));
+}
+
+Tensor empty(at::IntArrayRef sizes, Maybe<at::ScalarType> type, Maybe<at::Layout>, Maybe<at::Device>, Maybe<bool>,
+             Maybe<at::MemoryFormat>) {
+  std::vector<std::int64_t> strides(sizes.size());
+  std::int64_t step = 1;
+  for (std::size_t i = sizes.size(); i-- > 0; step *= std::max<std::int64_t>(sizes[i], 1)) strides[i] = step;
+  return make_strided(sizes, strides, type.value_or(torch::kFloat32));
+}
+
+// The same memory as the host sees it.
+Tensor on_host(const Tensor& tensor) {
+  if (tensor.device().type() != kType) return tensor;
+  return at::from_blob(unveiled(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
+                       tensor.options().device(torch::kCPU).requires_grad(false));
+}
+
+Tensor copy_from(const Tensor& from, const Tensor& to, bool) {
+  on_host(to).copy_(on_host(from));
+  return to;
+}
+
+Tensor copy_from_and_resize(const Tensor& from, const Tensor& to) {
+  if (to.sizes() != from.sizes()) {
+    const Tensor fresh = empty(from.sizes(), to.scalar_type(), {}, {}, {}, {});
+    to.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh.storage());
+    to.unsafeGetTensorImpl()->set_sizes_contiguous(from.sizes());
+  }
+  return copy_from(from, to, false);
+}
+
+Tensor as_strided(const Tensor& x, at::IntArrayRef sizes, at::IntArrayRef strides, Maybe<std::int64_t> offset) {
+  return at::native::as_strided_tensorimpl(x, sizes, strides, offset);
+}
+Tensor view(const Tensor& x, at::IntArrayRef sizes) { return at::native::view(x, sizes); }
+Tensor reshape_alias(const Tensor& x, at::IntArrayRef sizes, at::IntArrayRef strides) {
+  return at::native::_reshape_alias(x, sizes, strides);
+}
+Tensor unfold(const Tensor& x, std::int64_t dimension, std::int64_t size, std::int64_t step) {
+  return at::native::unfold(x, dimension, size, step);
+}
+Tensor view_as_real(const Tensor& x) { return at::native::view_as_real(x); }
+Tensor view_as_complex(const Tensor& x) { return at::native::view_as_complex(x); }
+
+MNEME_IMPLEMENT(aten, MNEME_GHOST, m) {
+  m.impl("empty.memory_format", &empty);
+  m.impl("empty_strided", &empty_strided);
+  m.impl("_copy_from", &copy_from);
+  m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("as_strided", &as_strided);
+  m.impl("view", &view);
+  m.impl("_reshape_alias", &reshape_alias);
+  m.impl("unfold", &unfold);
+  m.impl("view_as_real", &view_as_real);
+  m.impl("view_as_complex", &view_as_complex);
+}
+
+void on_the_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  at::native::cpu_fallback(operation, stack);
+}
+
+MNEME_IMPLEMENT(_, MNEME_GHOST, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_the_host>()); }
+
+}  // namespace
+
+torch::Device ghost_device() { return {kType, 0}; }
+
+}  // namespace mneme::testing
+
+namespace at::detail {
+MNEME_REGISTER_GUARD(MNEME_GHOST, c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::MNEME_GHOST>)
+}  // namespace at::detail
