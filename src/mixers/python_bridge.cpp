@@ -25,7 +25,7 @@ PythonBridge& load() {
   if (!std::filesystem::exists(file))
     throw Error(ErrorKind::io, file.string(),
                 "Python mixers need this library, which is built if pybind11-dev, python3-dev and python3-torch are "
-                "installed: install them, then configure and build again (docs/python.md)");
+                "installed and MNEME_PYTHON is not OFF: install them, then configure and build again (docs/python.md)");
   // Extension modules (NumPy, torch) look for Python's own functions among the global ones.
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library)
