@@ -77,11 +77,11 @@ WindowPlan plan_of(const report::CardTest& test, const CardOptions& options) {
   WindowPlan plan;
   plan.root = fitted(test_run(test, options), options);
   plan.low = 1e-3;
-  plan.high = 3e-2;
-  plan.rates = 4;
+  plan.high = 1e-2;
+  plan.rates = 3;
   plan.rule.threshold = test.threshold;
   plan.rule.share = 0.6;
-  plan.budget = 7;
+  plan.budget = 5;
   plan.best_has_all = true;
   if (options.scale == kSmoke) {
     plan.seeds = {42};
@@ -107,8 +107,23 @@ Json mean_at(const std::vector<const WindowRun*>& runs, const std::string& point
   return values.empty() ? Json() : Json(mean_of(values));
 }
 
+// The share of the phase tests that are passed, as a mean over runs.
+Json phases_of(const std::vector<const WindowRun*>& runs) {
+  std::vector<double> passed;
+  for (const WindowRun* run : runs)
+    for (const auto& [name, result] : run->summary.at("values").at("phases").items())
+      if (result.is_boolean() && name != "offset_passed") passed.push_back(result.get<bool>() ? 1.0 : 0.0);
+  return {{"axis", report::kPhaseTests}, {"value", passed.size() / runs.size()}, {"score", mean_of(passed)}};
+}
+
 // The farthest point beyond training, if there is one.
 Json extrapolation_of(const std::vector<const WindowRun*>& runs) {
+  const auto have = [&](const char* pointer) {
+    return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&](const WindowRun* run) {
+      return run->summary.contains(Json::json_pointer(pointer));
+    });
+  };
+  if (have("/values/phases")) return phases_of(runs);
   const Json::json_pointer at("/values/generalisation");
   if (runs.empty() || !runs.front()->summary.contains(at)) return nullptr;
   const Json& first = runs.front()->summary.at(at);
@@ -170,14 +185,14 @@ void write_page(const report::ReportPage& page, const Path& directory, const Con
 }
 
 int show_zoo(const CardOptions& options, const Context& context) {
-  const std::vector<Json> cards = report::shipped_cards(options.scale);
+  const std::vector<Json> cards = report::best_first(report::shipped_cards(options.scale));
   if (cards.empty())
     throw Error(ErrorKind::usage, "card", fmt::format("no card of scale '{}' ships, expected a MIXER", options.scale));
   if (context.json) {
     print_json({{"cards", cards}});
     return 0;
   }
-  fmt::print("{}\n", fit(report::zoo_table(cards)));
+  fmt::print("{}\n", fit(report::zoo_table(cards, report::ZooColumn::score)));
   if (!options.save.empty()) write_page(report::zoo_page(cards), options.save, context);
   return 0;
 }
@@ -209,7 +224,7 @@ int card(const CardOptions& options, const Context& context) {
   if (context.json)
     print_json(result);
   else
-    fmt::print("{}\n", fit(report::card_table(result)));
+    fmt::print("{}\n{}\n", fit(report::card_table(result)), fit(report::card_cost_table(result)));
   const Path directory = context.lab().reports() / ("card-" + mixer);
   write_page(report::card_page(result, others), directory, context);
   write_file_atomically(directory / "card.json", result.dump(1) + "\n");

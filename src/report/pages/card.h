@@ -1,6 +1,7 @@
 // The report card of a mixer: what it can remember, by a fixed battery of small tests (docs/card.md).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@
 namespace mneme::report {
 
 // Raised whenever a test, a size or a rule of the battery changes: cards of different versions are not compared.
-inline constexpr int kCardVersion = 1;
+inline constexpr int kCardVersion = 2;
+// In place of an axis, where what is beyond training is the phase tests of counting.
+inline constexpr const char* kPhaseTests = "phases";
 
 struct CardTest {
   const char* name;
@@ -29,15 +32,25 @@ const std::vector<CardTest>& card_tests();
 // Cards that ship with the program, as card files hold them: one of every mixer, of the present version and this scale.
 std::vector<Json> shipped_cards(std::string_view scale);
 
-// One line a test: score, window, best rate, extrapolation, size, speed.
+// A score of a card file, which is null where there is none.
+std::optional<double> fraction_in(const Json& value);
+// How far a score of this test is from chance (0) to perfect (1).
+double above_chance(const Json& test, const Json& score);
+// By the sum over their tests of how far they are above chance.
+std::vector<Json> best_first(std::span<const Json> cards);
+
+// One line a test: score, window, best rate, extrapolation; size and speed.
 Table card_table(const Json& card);
-// One line a mixer, one column a test: the scores.
-Table zoo_table(std::span<const Json> cards);
+Table card_cost_table(const Json& card);
+// One line a mixer, one column a test.
+enum class ZooColumn { score, window };
+Table zoo_table(std::span<const Json> cards, ZooColumn what);
 
 // The mixer's scores over the kinds of memory, in front of those of the others.
 Json profile_figure(const Json& card, std::span<const Json> others);
-// All mixers by all tests.
+// All mixers by all tests: on what they were trained for, and beyond it.
 Json zoo_figure(std::span<const Json> cards);
+Json zoo_beyond_figure(std::span<const Json> cards);
 
 ReportPage card_page(const Json& card, std::span<const Json> others);
 ReportPage zoo_page(std::span<const Json> cards);
