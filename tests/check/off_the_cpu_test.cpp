@@ -48,15 +48,7 @@ Trace trace_on(const MixerCase& entry, torch::Device device) {
 
 class EveryMixerOffTheCpu : public ::testing::TestWithParam<MixerCase> {};
 
-// Fourier transforms end a program on this device, which is not understood yet (docs/devices.md).
-bool uses_fourier_transforms(const std::string& mixer) {
-  for (const char* name : {"hyena", "base_conv", "ema", "h3", "s4", "s4d", "ids4"})
-    if (mixer == name) return true;
-  return false;
-}
-
 TEST_P(EveryMixerOffTheCpu, ComputesWhatItsComposedPathComputesOnTheCpu) {
-  if (uses_fourier_transforms(GetParam().name)) GTEST_SKIP() << "libtorch's Fourier transforms do not run here";
   Trace expected;
   {
     const ops::ScopedComposed composed;

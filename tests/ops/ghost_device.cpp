@@ -71,11 +71,14 @@ Tensor empty(at::IntArrayRef sizes, Maybe<at::ScalarType> type, Maybe<at::Layout
   return make_strided(sizes, strides, type.value_or(torch::kFloat32));
 }
 
-// The same memory as the host sees it.
+// The same memory as the host sees it; still to be conjugated or negated, if it was.
 Tensor on_host(const Tensor& tensor) {
   if (tensor.device().type() != kType) return tensor;
-  return at::from_blob(unveiled(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
-                       tensor.options().device(torch::kCPU).requires_grad(false));
+  const Tensor host = at::from_blob(unveiled(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
+                                    tensor.options().device(torch::kCPU).requires_grad(false));
+  host._set_conj(tensor.is_conj());
+  host._set_neg(tensor.is_neg());
+  return host;
 }
 
 Tensor copy_from(const Tensor& from, const Tensor& to, bool) {
@@ -116,6 +119,17 @@ MNEME_IMPLEMENT(aten, MNEME_GHOST, m) {
   m.impl("unfold", &unfold);
   m.impl("view_as_real", &view_as_real);
   m.impl("view_as_complex", &view_as_complex);
+}
+
+// Copies resolve a pending conjugation or negation themselves. Without this libtorch would resolve it first, by a copy,
+// and so on until the stack ends.
+MNEME_IMPLEMENT(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  m.impl("_copy_from_and_resize", torch::CppFunction::makeFallthrough());
+}
+MNEME_IMPLEMENT(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  m.impl("_copy_from_and_resize", torch::CppFunction::makeFallthrough());
 }
 
 void on_the_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
