@@ -15,10 +15,10 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-const Json& corruption(const Json& result, const std::string& token) {
+const Json& corruption(const Json& result, std::string_view token) {
   for (const Json& each : result.at("corruptions"))
     if (each.at("token") == token) return each;
-  throw std::out_of_range("no corruption of the " + token);
+  throw std::out_of_range("no corruption of the " + std::string(token));
 }
 
 // The mean attribution of a cell.

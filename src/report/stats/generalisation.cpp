@@ -20,7 +20,7 @@ const Json* tested(const ResultRow& row) {
                           got.dump(-1, ' ', false, Json::error_handler_t::replace), expected));
 }
 
-const Json& member(const ResultRow& row, const Json& object, const std::string& name) {
+const Json& member(const ResultRow& row, const Json& object, std::string_view name) {
   if (!object.is_object() || !object.contains(name)) wrong(row, name, object, "an object that has it");
   return object.at(name);
 }
