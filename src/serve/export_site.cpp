@@ -66,7 +66,7 @@ std::size_t export_site(const store::Lab& lab, const Path& results, const Path& 
     writer.answer(fmt::format("papers/{}.{}", item.id, whole["scale"].get<std::string>()), whole);
     if (results.empty()) continue;
     for (const std::string& scale : report::kept_scales(item, results))
-      if (scale != whole["scale"])
+      if (whole["scale"] != scale)
         writer.answer(fmt::format("papers/{}.{}", item.id, scale), api.paper(item.id, scale));
   }
   return writer.count();
