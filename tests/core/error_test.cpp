@@ -1,5 +1,6 @@
 #include "core/error.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/files.h"
@@ -41,7 +42,7 @@ TEST(Check, PassesWhatHolds) { EXPECT_NO_THROW(require(true, "two and two are fo
 TEST(Check, NamesTheLineOfItsCaller) {
   const int line = __LINE__ + 1;
   const std::string message = error_of(ErrorKind::internal, [] { require(false, "shapes agree"); });
-  EXPECT_EQ(message, "[error_test.cpp:" + std::to_string(line) + "] internal error: shapes agree");
+  EXPECT_EQ(message, fmt::format("[error_test.cpp:{}] internal error: shapes agree", line));
 }
 
 }  // namespace

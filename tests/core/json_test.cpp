@@ -1,5 +1,6 @@
 #include "core/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -63,7 +64,7 @@ TEST(ParseJson, BoundsNesting) {
               HasSubstr("nested too deeply at byte 257"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { parse_json(std::string(5'000'000, '['), "here"); }),
               HasSubstr("nested too deeply"));
-  const std::string quoted = "[\"" + std::string(1000, '{') + "\\\"" + std::string(1000, '[') + "\"]";
+  const std::string quoted = fmt::format("[\"{}\\\"{}\"]", std::string(1000, '{'), std::string(1000, '['));
   EXPECT_NO_THROW(parse_json(quoted, "here")) << "brackets in strings are no nesting";
 }
 
