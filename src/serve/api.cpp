@@ -55,7 +55,8 @@ struct NotFound {
 
 }  // namespace
 
-Api::Api(LabView& view, Path results) : view_(view), results_(std::move(results)) {}
+Api::Api(LabView& view, Path results, std::size_t drawn_at_once)
+    : view_(view), results_(std::move(results)), drawn_at_once_(drawn_at_once) {}
 Api::~Api() = default;
 
 Json Api::begin() const { return {{"api", kApiVersion}, {"generation", view_.generation()}}; }
@@ -64,7 +65,10 @@ Answer Api::answer(const Request& request) try {
   // Names are looked up in what the server knows already; none of them becomes a path.
   const std::vector<std::string> path(request.path.begin() + 2, request.path.end());
   const std::string kind = path.empty() ? "" : path[0];
-  const auto is_run = [&](const std::string& id) { return view_.find(id) != nullptr; };
+  const auto is_run = [&](const std::string& id) {
+    view_.read_now(id);
+    return view_.find(id) != nullptr;
+  };
   if (kind == "lab" && path.size() == 1) return json_answer(lab());
   if (kind == "runs" && path.size() == 1) {
     const std::string ids = request.first("ids");
@@ -105,9 +109,13 @@ Answer Api::answer(const Request& request) try {
 
 Json Api::counts_of(const StudyView& study) const {
   std::map<RunState, std::int64_t> states;
-  std::int64_t last_change = 0;
+  std::int64_t last_change = 0, unread = 0;
   for (const std::string& run : study.record.runs) {
     const RunBrief* brief = view_.find(run);
+    if (!brief && view_.is_unread(run)) {
+      ++unread;
+      continue;
+    }
     ++states[brief ? brief->state : RunState::fresh];
     if (brief) last_change = std::max(last_change, brief->changed);
   }
@@ -116,6 +124,7 @@ Json Api::counts_of(const StudyView& study) const {
           {"title", study.record.title},
           {"scale", study.record.scale},
           {"planned", study.record.runs.size()},
+          {"unread", unread},
           {"waiting", states[RunState::fresh]},
           {"running", states[RunState::running]},
           {"interrupted", states[RunState::interrupted]},
@@ -147,6 +156,7 @@ std::optional<double> Api::seconds_left(const StudyView& study) {
   for (std::size_t i = 0; i < study.record.runs.size(); ++i) {
     const RunBrief* brief = view_.find(study.record.runs[i]);
     if (brief && (brief->is_result() || brief->state == RunState::cancelled)) continue;
+    if (!brief && view_.is_unread(study.record.runs[i])) continue;
     std::string kind = brief ? brief->mixer : "";
     if (!brief && mixer_field < std::ssize(fields) && i < study.record.points.size()) {
       const Json& mixer = study.record.points[i].at(static_cast<std::size_t>(mixer_field));
@@ -227,7 +237,7 @@ Json Api::lab() {
   json["code"] = this_code().build;
   json["trouble"] = view_.trouble().empty() ? Json() : Json(view_.trouble());
   json["machine"] = machine();
-  Json states = {{"total", view_.runs().size()}};
+  Json states = {{"total", view_.runs().size()}, {"unread", view_.unread()}};
   for (const RunState state : {RunState::fresh, RunState::running, RunState::interrupted, RunState::done,
                                RunState::diverged, RunState::failed, RunState::cancelled})
     states[std::string(store::run_state_name(state))] = 0;

@@ -12,22 +12,18 @@
 #include "serve/answer.h"
 #include "serve/lab_view.h"
 #include "serve/request.h"
-#include "study/study.h"
+#include "serve/study_figures.h"
 
 namespace mneme::serve {
 
 inline constexpr int kApiVersion = 1;
-// How long a figure is not made again, in times of what making it took.
-inline constexpr int kPauseFactor = 20;
-// Figures of more runs than this would hold up everybody else: `mneme report` draws them.
-inline constexpr std::size_t kMostDrawnRuns = 2000;
-
 inline Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 class Api {
  public:
   // `results`: a directory of kept results, for figures of the papers whose runs the lab has not; "": none.
-  Api(LabView& view, Path results);
+  // The figures of a study with more runs than `drawn_at_once` come later (StudyFigures).
+  Api(LabView& view, Path results, std::size_t drawn_at_once = kDrawnAtOnce);
   ~Api();
 
   // The answer to a request whose path begins with api, v1. Every error is an answer.
@@ -36,8 +32,10 @@ class Api {
   // A part of what is computed ahead (the state of a figure of the papers), if anything is due; false if not. A part
   // takes less than a second. After one that changed an answer the generation has grown.
   bool work_ahead();
-  // Keys of studies whose figures may be drawn anew since their last drawing was put off (see Drawn).
+  // Keys of studies whose figures have come or may be drawn anew.
   std::vector<std::string> due_studies();
+  // A portion of the runs of large studies whose figures were asked for; true if there are more.
+  bool gather_more();
 
   // For the export.
   Json lab();
@@ -51,18 +49,6 @@ class Api {
   Json paper(const std::string& item, std::string scale);
 
  private:
-  // Figures and claims of a study. They are made anew when a result has come, but not sooner than twenty times as long
-  // as it took after the last time: a page that is open costs a sweep at most a twentieth of one core, and in practice
-  // nothing between two results.
-  struct Drawn {
-    std::optional<study::Study> opened;   // nothing if its file is not known here, or has changed
-    std::vector<std::string> opened_for;  // the runs that it was opened for
-    std::uint64_t results = 0;            // StudyView::results that it shows
-    bool drawn = false, put_off = false;
-    std::chrono::steady_clock::time_point next{};
-    Json figures = Json::array(), claims = Json::array();
-    std::string trouble;
-  };
   // An item of a paper at a scale.
   struct Judged {
     std::uint64_t results = 0;
@@ -85,10 +71,8 @@ class Api {
   Json workers();
   Json recent() const;
   std::optional<double> seconds_left(const StudyView& study);
-  Drawn& draw(const StudyView& study);
-  const study::Study* opened(const StudyView& study, Drawn& drawn) const;
-  Json cells_of(const StudyView& study, const Drawn& drawn, Json& axes, Json& best);
-  Json cost_of(const StudyView& study, const Drawn& drawn);
+  Json cells_of(const StudyView& study, const StudyFigures& drawn, Json& axes, Json& best);
+  Json cost_of(const StudyView& study, const StudyFigures& drawn);
   Json curve_rows(const std::string& id, std::int64_t from);
   std::string default_scale(const report::Reproduction& item) const;
   Judged& judge(const report::Reproduction& item, const std::string& scale, bool whole);
@@ -97,7 +81,8 @@ class Api {
 
   LabView& view_;
   Path results_;
-  std::map<std::string, Drawn> drawn_;
+  std::size_t drawn_at_once_;
+  std::map<std::string, StudyFigures> drawn_;
   std::map<std::string, Judged> judged_;  // "A.fig1 laptop"
   std::size_t next_item_ = 0;             // of work_ahead
   Columns columns_;

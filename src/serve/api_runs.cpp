@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "report/stats/format.h"
 #include "serve/api.h"
+#include "store/evaluations.h"
 #include "store/run_code.h"
 #include "study/run_filters.h"
 
@@ -94,6 +95,32 @@ std::string value_text(const std::string& field, const Json& value) {
 }
 
 std::string last_part(const std::string& field) { return field.substr(field.rfind('.') + 1); }
+
+// What `mneme evaluate` has kept. One that is damaged says so, and the others are shown.
+Json evaluations_of(const store::RunDirectory& directory) {
+  Json list = Json::array();
+  for (const std::string& name : store::evaluation_names(directory)) {
+    Json one = {{"name", name}, {"trouble", Json()}, {"axis", Json()}, {"points", Json::array()}};
+    try {
+      const Json evaluation = store::load_evaluation(directory, name).value_or(Json::object());
+      const Json values = member(evaluation, "values");
+      one["step"] = member(evaluation, "step");
+      one["axis"] = member(values, "axis");
+      one["task"] = member(member(evaluation, "asked"), "task");
+      const Json points = member(values, "points");
+      for (const Json& point : points.is_array() ? points : Json::array()) {
+        Json kept = {{"notes", member(point, "notes")}};
+        for (const char* key : {"value", "length", "examples", "loss", "accuracy", "exact_match"})
+          kept[key] = member(point, key);
+        one["points"].push_back(std::move(kept));
+      }
+    } catch (const Error& error) {
+      one["trouble"] = error.what();
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
 
 }  // namespace
 
@@ -243,7 +270,8 @@ Json Api::run(const std::string& id) {
                {"log", directory.last_log_lines(kLogLines)},
                {"times", member(summary, "times")},
                {"traces", member(file_or_null(directory.path() / "traces.json"), "signals")},
-               {"inspect", file_or_null(directory.path() / "inspect.json")}});
+               {"inspect", file_or_null(directory.path() / "inspect.json")},
+               {"evaluations", evaluations_of(directory)}});
   for (const char* name : {"validation", "test", "best", "parameters", "weights_sha256", "generalisation", "phases"})
     json[name] = member(values, name);
   return json;

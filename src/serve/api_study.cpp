@@ -1,22 +1,15 @@
 // One study: its grid, its figures, what it cost.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
 #include "core/text.h"
-#include "report/pages/study_files.h"
-#include "report/pages/study_report.h"
 #include "serve/api.h"
-#include "serve/figure_json.h"
 #include "study/window.h"
 
 namespace mneme::serve {
 namespace {
 
 using store::RunState;
-using Clock = std::chrono::steady_clock;
 
 Json value_at(const Json& config, const std::string& path) {
   const Json* at = &config;
@@ -33,28 +26,6 @@ std::string state_of(const RunBrief* brief) {
   return std::string(store::run_state_name(brief->state));
 }
 
-// A record is a file that anybody may have written: only what can be a study's name is looked for.
-bool is_study_name(std::string_view name) {
-  return !name.empty() && name.find("..") == name.npos && !name.starts_with('/') && !name.ends_with(".toml") &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/.") == name.npos;
-}
-
-// As a study would say it, from the runs alone.
-report::ReportSubject subject_of_record(const report::StudyRecord& record) {
-  report::ReportSubject subject{.name = record.key,
-                                .title = record.title,
-                                .scale = record.scale,
-                                .figures = {},
-                                .chance = {},
-                                .planned = record.runs.size(),
-                                .paper = {},
-                                .environments = {}};
-  std::vector<ConfigValue> figures;
-  for (const Json& figure : record.figures) figures.push_back(config_from_json(figure, record.key));
-  subject.figures = report::figure_requests(figures);
-  return subject;
-}
-
 // Results of one learning rate.
 struct RateCell {
   double validation = 0, test = 0;  // sums
@@ -66,88 +37,20 @@ struct RateCell {
 
 }  // namespace
 
-const study::Study* Api::opened(const StudyView& study, Drawn& drawn) const {
-  const report::StudyRecord& record = study.record;
-  if (drawn.opened_for != record.runs) {
-    drawn.opened_for = record.runs;
-    drawn.opened.reset();
-    try {
-      // A grid of many thousands takes more memory opened than the whole lab, and has no figures here.
-      if (is_study_name(record.name) && record.runs.size() <= 2 * kMostDrawnRuns) {
-        const std::string scale = record.scale.empty() ? std::string(study::kUnscaled) : record.scale;
-        study::Study found = report::open_study(record.name, {scale, record.overrides});
-        std::set<std::string> planned(record.runs.begin(), record.runs.end()), ids;
-        for (const config::RunConfig& run : found.runs) ids.insert(run.id);
-        // Swept from another file of that name, or before the file was changed.
-        if (ids == planned) drawn.opened = std::move(found);
-      }
-    } catch (const Error&) {
-      // A study of somebody's own file: the record and the runs say enough.
-    }
-  }
-  return drawn.opened ? &*drawn.opened : nullptr;
-}
-
-Api::Drawn& Api::draw(const StudyView& study) {
-  Drawn& drawn = drawn_[study.record.key];
-  const auto start = Clock::now();
-  if (drawn.drawn && drawn.results == study.results) return drawn;
-  if (drawn.drawn && start < drawn.next) {
-    drawn.put_off = true;
-    return drawn;
-  }
-  drawn.results = study.results;
-  drawn.drawn = true;
-  drawn.put_off = false;
-  drawn.trouble.clear();
-  drawn.figures = Json::array();
-  try {
-    const auto ended = std::count_if(study.record.runs.begin(), study.record.runs.end(), [&](const std::string& run) {
-      const RunBrief* brief = view_.find(run);
-      return brief && brief->is_result();
-    });
-    if (ended > static_cast<std::ptrdiff_t>(kMostDrawnRuns))
-      throw Error(ErrorKind::data, study.record.key,
-                  fmt::format("{} runs have ended, expected at most {} for figures that are drawn here; `mneme report` "
-                              "draws them",
-                              grouped(ended), grouped(kMostDrawnRuns)));
-    std::vector<report::ResultRow> rows;
-    report::ReportSubject subject;
-    if (const study::Study* whole = opened(study, drawn)) {
-      subject = report::subject_of(*whole);
-      rows = report::rows_of(*whole, subject.figures, view_.index(), view_.lab());
-      drawn.claims = claims_json(report::judge_claims(whole->name, rows, whole->runs));
-    } else {
-      subject = subject_of_record(study.record);
-      for (const std::string& run : study.record.runs)
-        if (const auto record = view_.index().find(run)) {
-          const config::RunConfig config = config::resolve_run(config_from_json(parse_json(record->config, run), run));
-          if (rows.empty()) subject.chance = config.chance;
-          if (subject.chance != config.chance) subject.chance.reset();
-          rows.push_back(report::row_of(*record));
-          report::add_run_facts(rows.back(), config);
-          report::add_details(rows.back(), subject.figures, view_.index(), view_.lab());
-        }
-    }
-    drawn.figures = figures_json(report::build_figures(rows, subject), subject.figures, subject.title);
-  } catch (const Error& error) {
-    drawn.trouble = error.what();
-  }
-  drawn.next = Clock::now() + kPauseFactor * (Clock::now() - start);
-  return drawn;
-}
-
 std::vector<std::string> Api::due_studies() {
   std::vector<std::string> due;
   for (auto& [key, drawn] : drawn_)
-    if (drawn.put_off && Clock::now() >= drawn.next) {
-      drawn.put_off = false;
-      due.push_back(key);
-    }
+    if (drawn.came_due()) due.push_back(key);
   return due;
 }
 
-Json Api::cells_of(const StudyView& study, const Drawn& drawn, Json& axes, Json& best) {
+bool Api::gather_more() {
+  bool more = false;
+  for (auto& [key, drawn] : drawn_) more |= drawn.gather_more(view_);
+  return more;
+}
+
+Json Api::cells_of(const StudyView& study, const StudyFigures& drawn, Json& axes, Json& best) {
   const report::StudyRecord& record = study.record;
   std::vector<std::string> paths = record.fields;
   std::vector<std::vector<Json>> points(record.runs.size());
@@ -155,11 +58,11 @@ Json Api::cells_of(const StudyView& study, const Drawn& drawn, Json& axes, Json&
     for (std::size_t i = 0; i < points.size(); ++i)
       for (std::size_t k = 0; k < paths.size(); ++k)
         points[i].push_back(k < record.points[i].size() ? record.points[i][k] : Json());
-  } else if (drawn.opened) {
+  } else if (drawn.opened()) {
     paths.clear();
-    for (const study::Axis& axis : drawn.opened->axes) paths.push_back(axis.path);
+    for (const study::Axis& axis : drawn.opened()->axes) paths.push_back(axis.path);
     std::map<std::string, const Json*> configs;
-    for (const config::RunConfig& run : drawn.opened->runs) configs[run.id] = &run.json;
+    for (const config::RunConfig& run : drawn.opened()->runs) configs[run.id] = &run.json;
     for (std::size_t i = 0; i < points.size(); ++i)
       for (const std::string& path : paths) points[i].push_back(value_at(*configs.at(record.runs[i]), path));
   } else {
@@ -195,7 +98,7 @@ Json Api::cells_of(const StudyView& study, const Drawn& drawn, Json& axes, Json&
     cells.push_back({{"run", record.runs[i]},
                      {"point", point},
                      {"seed", seed},
-                     {"state", state_of(brief)},
+                     {"state", !brief && view_.is_unread(record.runs[i]) ? "unread" : state_of(brief)},
                      {"accuracy", brief ? number_or_null(brief->accuracy()) : Json()},
                      {"validation", brief ? number_or_null(brief->validation) : Json()}});
     if (!brief || !brief->is_result()) continue;
@@ -228,16 +131,17 @@ Json Api::cells_of(const StudyView& study, const Drawn& drawn, Json& axes, Json&
   return cells;
 }
 
-Json Api::cost_of(const StudyView& study, const Drawn& drawn) {
+Json Api::cost_of(const StudyView& study, const StudyFigures& drawn) {
   std::map<std::string, double> planned;  // FLOPs of runs that the lab has not
-  if (drawn.opened)
-    for (const config::RunConfig& run : drawn.opened->runs)
+  if (drawn.opened())
+    for (const config::RunConfig& run : drawn.opened()->runs)
       if (!view_.find(run.id)) planned[run.id] = run.training_flops();
   double seconds = 0, flops = 0, tokens = 0, flops_left = 0;
   bool all_known = true;
   int running = 0;
   for (const std::string& run : study.record.runs) {
     const RunBrief* brief = view_.find(run);
+    if (!brief && view_.is_unread(run)) continue;
     if (!brief) {
       all_known &= planned.contains(run);
       flops_left += all_known ? planned[run] : 0;
@@ -263,7 +167,8 @@ Json Api::cost_of(const StudyView& study, const Drawn& drawn) {
 
 Json Api::study(const std::string& key) {
   const StudyView& study = *view_.study(key);
-  Drawn& drawn = draw(study);
+  StudyFigures& drawn = drawn_[key];
+  drawn.update(study, view_, drawn_at_once_);
   Json json = begin(), axes, best;
   json.update(counts_of(study));
   json["seconds_left"] = number_or_null(seconds_left(study));
@@ -272,9 +177,10 @@ Json Api::study(const std::string& key) {
   json["axes"] = axes;
   json["best"] = best;
   json["cost"] = cost_of(study, drawn);
-  json["figures"] = drawn.figures;
-  json["figures_trouble"] = drawn.trouble.empty() ? Json() : Json(drawn.trouble);
-  json["claims"] = drawn.claims;
+  json["figures"] = drawn.figures();
+  json["figures_pending"] = drawn.is_pending() || json["unread"] > 0;
+  json["figures_trouble"] = drawn.trouble().empty() ? Json() : Json(drawn.trouble());
+  json["claims"] = drawn.claims();
   return json;
 }
 

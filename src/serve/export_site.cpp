@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "core/error.h"
 #include "report/claims/scales.h"
 #include "report/pages/assets.h"
@@ -46,7 +48,8 @@ std::size_t export_site(const store::Lab& lab, const Path& results, const Path& 
   if (std::filesystem::exists(directory, none) && !std::filesystem::is_directory(directory, none))
     throw Error(ErrorKind::io, directory.string(), "is a file, expected a directory");
   LabView view(lab);
-  Api api(view, results);
+  view.read_all();
+  Api api(view, results, std::numeric_limits<std::size_t>::max());
   while (api.work_ahead()) {
   }
   Writer writer(directory);

@@ -38,13 +38,20 @@ class LabThread {
   };
   void work();
   void follow();
+  // A portion of what the server has not read yet since its start.
+  void read_on();
   void tell(const Changes& changes);
 
   LabView view_;
   Api api_;
   std::function<void(std::string)> on_change_;
   std::atomic<std::uint64_t> generation_;
+  std::atomic<std::size_t> unread_, to_read_;
   std::chrono::steady_clock::time_point last_look_{};
+  // While the lab is being read: what was not told yet, when the next is due, and how long to wait after that.
+  Changes read_;
+  std::chrono::steady_clock::time_point next_progress_{}, next_tell_{};
+  std::chrono::steady_clock::duration tell_pause_{};
 
   std::mutex mutex_;
   std::condition_variable wake_;

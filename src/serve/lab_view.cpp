@@ -1,6 +1,7 @@
 #include "serve/lab_view.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <set>
@@ -12,6 +13,19 @@ namespace {
 
 using store::RunState;
 
+constexpr std::size_t kReadAtOnce = 32;  // runs that are read between two questions
+
+// The later time of what is kept of a run after its end, 0 without any.
+std::int64_t looked_into(const store::RunDirectory& directory) {
+  std::int64_t latest = 0;
+  for (const char* name : {"inspect.json", "evaluations"}) {
+    struct stat status {};
+    if (::stat((directory.path() / name).c_str(), &status) == 0)
+      latest = std::max<std::int64_t>(latest, status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec);
+  }
+  return latest;
+}
+
 RunBrief brief_of(const store::RunRecord& record) {
   return {.state = record.state,
           .mixer = record.mixer,
@@ -22,6 +36,7 @@ RunBrief brief_of(const store::RunRecord& record) {
           .seed = record.seed,
           .steps = record.steps,
           .changed = record.changed,
+          .looked_into = 0,
           .validation = record.validation_accuracy,
           .test = record.test_accuracy};
 }
@@ -52,9 +67,35 @@ LabView::LabView(store::Lab lab)
     runs_[record.id] = brief_of(record);
     watch_.mark(record.id, record.state == RunState::running);
   }
-  for (const std::string& damage : index_.damaged()) damaged_[damage] = damage;
+  queue_ = index_.stale();
+  std::reverse(queue_.begin(), queue_.end());
+  unread_.insert(queue_.begin(), queue_.end());
+  to_read_ = unread_.size();
   Changes ignored;
   read_studies(ignored);
+}
+
+Changes LabView::read_more() {
+  Changes changes;
+  for (std::size_t count = 0; count < kReadAtOnce && !queue_.empty(); ++count) {
+    const std::string run = std::move(queue_.back());
+    queue_.pop_back();
+    if (is_unread(run)) read(run, changes);
+  }
+  name_studies(changes);
+  if (changes.any() || unread_.empty()) ++generation_;
+  return changes;
+}
+
+void LabView::read_all() {
+  while (!unread_.empty()) read_more();
+}
+
+void LabView::read_now(const std::string& run) {
+  if (!is_unread(run)) return;
+  Changes changes;
+  read(run, changes);
+  if (changes.any()) ++generation_;
 }
 
 const RunBrief* LabView::find(const std::string& run) const {
@@ -89,6 +130,7 @@ void LabView::read(const std::string& run, Changes& changes) {
   const RunBrief* before = find(run);
   const bool was_result = before && before->is_result();
   const std::size_t damages = damaged_.size();
+  unread_.erase(run);
   index_.rebuild_runs({run});
   std::erase_if(damaged_, [&](const auto& one) { return one.second.find(run) != std::string::npos; });
   for (const std::string& why : index_.damaged()) damaged_[run] = why;
@@ -103,7 +145,8 @@ void LabView::read(const std::string& run, Changes& changes) {
     if (was_result) note_results(run);
     return;
   }
-  const RunBrief brief = brief_of(*record);
+  RunBrief brief = brief_of(*record);
+  brief.looked_into = looked_into(lab_.run(run));
   watch_.mark(run, brief.state == RunState::running);
   if (before && *before == brief) return;  // a file that no answer is made of
   changes.runs.push_back(run);
@@ -115,6 +158,7 @@ void LabView::read(const std::string& run, Changes& changes) {
 
 void LabView::forget(const std::string& run, Changes& changes) {
   damaged_.erase(run);
+  unread_.erase(run);
   if (!runs_.contains(run)) return;
   if (runs_.at(run).is_result()) note_results(run);
   index_.rebuild_runs({run});
@@ -162,12 +206,16 @@ Changes LabView::poll() {
     for (const std::string& run : ended) read(run, changes);
     if (round.studies) read_studies(changes);
   }
+  name_studies(changes);
+  if (changes.any()) ++generation_;
+  return changes;
+}
+
+void LabView::name_studies(Changes& changes) const {
   std::set<std::string> studies(changes.studies.begin(), changes.studies.end());
   for (const std::string& run : changes.runs)
     for (const std::string& key : studies_of(run)) studies.insert(key);
   changes.studies.assign(studies.begin(), studies.end());
-  if (changes.any()) ++generation_;
-  return changes;
 }
 
 bool LabView::tell_trouble(const std::string& text) {

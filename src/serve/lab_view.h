@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "config/run_config.h"
@@ -23,6 +24,7 @@ struct RunBrief {
   std::string mixer, task, reason;
   double lr = 0, seconds = 0;
   std::int64_t seed = 0, steps = 0, changed = 0;
+  std::int64_t looked_into = 0;  // when `mneme inspect` or `evaluate` last wrote of it; 0: never
   std::optional<double> validation, test;
 
   // Test accuracy, or the last on validation.
@@ -55,8 +57,18 @@ struct Changes {
 // For one thread at a time.
 class LabView {
  public:
-  // Throws Error(data) if there is no lab.
+  // Throws Error(data) if there is no lab. It begins with what index.db says; the runs that are not in it are unread.
   explicit LabView(store::Lab lab);
+
+  // Reads a portion of the unread runs, some hundredths of a second of work.
+  Changes read_more();
+  void read_all();
+  // Reads this one now, if it is unread.
+  void read_now(const std::string& run);
+  bool is_unread(const std::string& run) const { return !unread_.empty() && unread_.contains(run); }
+  std::size_t unread() const { return unread_.size(); }
+  // All that were unread at the beginning.
+  std::size_t to_read() const { return to_read_; }
 
   // Looks at the disk. A run directory that cannot be read, or a lab that is gone, is trouble to be told, not an error.
   Changes poll();
@@ -89,6 +101,7 @@ class LabView {
 
  private:
   void read(const std::string& run, Changes& changes);
+  void name_studies(Changes& changes) const;
   void forget(const std::string& run, Changes& changes);
   void note_results(const std::string& run);
   void read_studies(Changes& changes);
@@ -100,6 +113,9 @@ class LabView {
   std::map<std::string, StudyView> studies_;
   std::unordered_map<std::string, std::vector<StudyView*>> of_run_;
   std::map<std::string, std::string> damaged_;  // run -> why
+  std::unordered_set<std::string> unread_;
+  std::vector<std::string> queue_;  // of the unread ones, from the back; some may have been read meanwhile
+  std::size_t to_read_ = 0;
   std::optional<FieldTable> fields_;
   std::unordered_map<std::string, std::optional<RunFacts>> facts_;
   config::RunResolver resolver_;

@@ -101,6 +101,18 @@ std::vector<RunDirectory> directories(const Lab& lab) {
   return found;
 }
 
+struct Known {
+  RunState state;
+  std::int64_t changed;
+};
+
+std::map<std::string, Known> known_runs(Database& database) {
+  std::map<std::string, Known> known;
+  for (Statement row(database, "SELECT id, state, changed FROM runs"); row.step();)
+    known[row.text(0)] = {state_in(row, 1), row.integer(2)};
+  return known;
+}
+
 }  // namespace
 
 Index Index::open(const Lab& lab) {
@@ -112,22 +124,24 @@ Index Index::open(const Lab& lab) {
 Index Index::read_only(const Lab& lab) {
   Index index(lab);
   index.read_only_ = true;
-  index.connect_in_memory(true);
+  if (fs::exists(lab.index())) {
+    try {
+      index.database_ = Database::copy_of(lab.index());
+      if (pragma(index.database_, "PRAGMA user_version") == kSchemaVersion) {
+        known_runs(index.database_);  // a file that is damaged shows it here
+        return index;
+      }
+    } catch (const SqliteError& error) {
+      index.notices_.push_back(
+          fmt::format("cannot read the index ({}); reading the run directories instead", error.what()));
+    }
+  }
+  index.database_ = Database::in_memory();
+  ensure_schema(index.database_);
   return index;
 }
 
-void Index::connect_in_memory(bool copy_file) {
-  if (copy_file && fs::exists(lab_.index())) {
-    try {
-      database_ = Database::copy_of(lab_.index());
-      if (pragma(database_, "PRAGMA user_version") == kSchemaVersion) {
-        refresh();
-        return;
-      }
-    } catch (const SqliteError& error) {
-      notices_.push_back(fmt::format("cannot read the index ({}); reading the run directories instead", error.what()));
-    }
-  }
+void Index::connect_in_memory() {
   database_ = Database::in_memory();
   ensure_schema(database_);
   refresh();
@@ -150,7 +164,7 @@ void Index::connect() {
       notice = fmt::format("the index was damaged ({}); rebuilt it from the run directories", error.what());
     }
   }
-  connect_in_memory(false);
+  connect_in_memory();
   notices_.push_back(notice);
 }
 
@@ -162,7 +176,7 @@ auto Index::repairing(Action action) {
     if (!error.damaged()) throw;
   }
   if (read_only_) {
-    connect_in_memory(false);
+    connect_in_memory();
     notices_.push_back("the index is damaged; read the run directories instead");
     return action();
   }
@@ -229,17 +243,14 @@ void Index::read_into(const RunDirectory& directory) {
   }
 }
 
-void Index::refresh() {
-  damaged_.clear();
-  std::map<std::string, std::pair<RunState, std::int64_t>> known;
-  for (Statement row(database_, "SELECT id, state, changed FROM runs"); row.step();)
-    known[row.text(0)] = {state_in(row, 1), row.integer(2)};
-
-  std::vector<RunDirectory> to_read;
+std::vector<std::string> Index::stale() {
+  std::map<std::string, Known> known = known_runs(database_);
+  std::vector<std::string> stale, unknown;
   for (const RunDirectory& directory : directories(lab_)) {
-    const auto found = known.find(directory.path().filename().string());
+    std::string id = directory.path().filename().string();
+    const auto found = known.find(id);
     if (found == known.end()) {
-      to_read.push_back(directory);
+      unknown.push_back(std::move(id));
       continue;
     }
     const auto [state, changed] = found->second;
@@ -247,27 +258,32 @@ void Index::refresh() {
     if (state == RunState::done || state == RunState::diverged) continue;
     // A lock that was taken or released changes no file.
     const bool may_run = state == RunState::running || state == RunState::interrupted || state == RunState::fresh;
-    if (may_run || last_change(directory) != changed) to_read.push_back(directory);
+    if (may_run || last_change(directory) != changed) stale.push_back(std::move(id));
   }
-  if (to_read.empty() && known.empty()) return;
+  for (const auto& [id, gone] : known) stale.push_back(id);
+  stale.insert(stale.end(), unknown.begin(), unknown.end());
+  return stale;
+}
+
+void Index::refresh() {
+  damaged_.clear();
+  if (const std::vector<std::string> ids = stale(); !ids.empty()) read_again(ids);
+}
+
+void Index::read_again(const std::vector<std::string>& ids) {
+  damaged_.clear();
   Transaction transaction(database_);
-  for (const RunDirectory& directory : to_read) read_into(directory);
-  for (const auto& [id, state] : known) remove(id);
+  for (const std::string& id : ids) {
+    if (last_change(lab_.run(id)) != 0)
+      read_into(lab_.run(id));
+    else
+      remove(id);
+  }
   transaction.commit();
 }
 
 void Index::rebuild_runs(const std::vector<std::string>& ids) {
-  repairing([&] {
-    damaged_.clear();
-    Transaction transaction(database_);
-    for (const std::string& id : ids) {
-      if (last_change(lab_.run(id)) != 0)
-        read_into(lab_.run(id));
-      else
-        remove(id);
-    }
-    transaction.commit();
-  });
+  repairing([&] { read_again(ids); });
 }
 
 void Index::rebuild() {

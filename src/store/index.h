@@ -28,16 +28,18 @@ class Index {
  public:
   // Opens the lab's index and brings it up to date with the run directories.
   static Index open(const Lab& lab);
-  // The same in memory, for readers that leave the lab as it is: begins with a copy of index.db and goes on with the
-  // run directories. Nothing in the lab is written, whatever state it is in.
+  // In memory, for readers that leave the lab as it is: a copy of index.db, there at once whatever the size of the lab.
+  // What the copy lacks is stale(), to be read in portions. Nothing in the lab is written, whatever state it is in.
   static Index read_only(const Lab& lab);
 
   // Copies what the run's directory says now. Throws Error(data) if the directory is damaged,
   // SqliteError if the index cannot be written.
   void update(const RunDirectory& directory);
 
-  // Adds directories that the index does not know, drops those that are gone and reads again those of
-  // runs that have not ended. One transaction.
+  // Runs whose directories may say something else than the index: those that it knows and that have not ended or are
+  // gone, then those that it does not know.
+  std::vector<std::string> stale();
+  // Reads those again. One transaction.
   void refresh();
   // Reads these runs again, whatever it knew of them; those whose directory is gone are dropped. One transaction.
   void rebuild_runs(const std::vector<std::string>& ids);
@@ -67,7 +69,7 @@ class Index {
 
   // Opens the file, or makes it again, or settles for memory; then refreshes.
   void connect();
-  void connect_in_memory(bool copy_file);
+  void connect_in_memory();
   // Runs `action`; if that finds the file damaged, makes it again and runs the action once more.
   template <typename Action>
   auto repairing(Action action);
@@ -76,6 +78,7 @@ class Index {
   void upsert(const RunRecord& record);
   void remove(std::string_view id);
   void read_into(const RunDirectory& directory);
+  void read_again(const std::vector<std::string>& ids);
 
   Lab lab_;
   Database database_;

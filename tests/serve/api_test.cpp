@@ -46,6 +46,7 @@ class ApiTest : public ::testing::Test {
                                                                    {"figures", Json::array()}}
                                                                   .dump());
     view.emplace(sample.lab);
+    view->read_all();
     api.emplace(*view, "");
   }
 
@@ -86,6 +87,45 @@ TEST_F(ApiTest, LabCountsRunsAndStudies) {
   EXPECT_TRUE(lab["trouble"].is_null());
   EXPECT_GT(lab["machine"]["processors"], 0);
   EXPECT_EQ(lab["recent"].size(), 6U);
+}
+
+TEST_F(ApiTest, CountsWhatIsUnreadAsThat) {
+  view.emplace(sample.lab);
+  api.emplace(*view, Path());
+  const Json lab = get("/api/v1/lab");
+  EXPECT_EQ(lab["runs"]["unread"], 6);
+  EXPECT_EQ(lab["studies"][0]["unread"], 6);
+  EXPECT_EQ(lab["studies"][0]["waiting"], 1);
+  const Json study = get("/api/v1/studies/mine");
+  EXPECT_EQ(study["cells"][0]["state"], "unread");
+  EXPECT_TRUE(study["figures_pending"]);
+  // One that is asked for is read for it.
+  EXPECT_EQ(get("/api/v1/runs/" + runs[0])["state"], "done");
+  EXPECT_EQ(get("/api/v1/lab")["runs"]["unread"], 5);
+  view->read_all();
+  EXPECT_EQ(get("/api/v1/lab")["runs"]["unread"], 0);
+  EXPECT_EQ(get("/api/v1/studies/mine")["figures"].size(), 1U);
+}
+
+TEST_F(ApiTest, FiguresOfALargeStudyComeLaterAndAreTheSame) {
+  const Json at_once = get("/api/v1/studies/mine");
+  ASSERT_EQ(at_once["figures"].size(), 1U);
+  EXPECT_FALSE(at_once["figures_pending"]);
+  api.emplace(*view, Path(), 5);  // six runs are then many
+  EXPECT_THAT(api->due_studies(), IsEmpty());
+  const Json first = get("/api/v1/studies/mine");
+  EXPECT_TRUE(first["figures_pending"]);
+  EXPECT_THAT(first["figures"], IsEmpty());
+  EXPECT_EQ(first["cells"], at_once["cells"]);
+  while (api->gather_more()) {
+  }
+  std::vector<std::string> due;
+  while (due.empty()) due = api->due_studies();
+  EXPECT_THAT(due, ::testing::ElementsAre("mine"));
+  const Json later = get("/api/v1/studies/mine");
+  EXPECT_FALSE(later["figures_pending"]);
+  EXPECT_EQ(later["figures"], at_once["figures"]);
+  EXPECT_EQ(later["claims"], at_once["claims"]);
 }
 
 TEST_F(ApiTest, StudyHasItsGridItsBestCellsAndItsFigure) {

@@ -22,6 +22,11 @@ using ::testing::IsEmpty;
 using testing::sample_run;
 using testing::sample_summary;
 
+// With everything read.
+struct WholeView : LabView {
+  explicit WholeView(const store::Lab& lab) : LabView(lab) { read_all(); }
+};
+
 // All rounds in which every run is looked at once.
 Changes look(LabView& view) {
   Changes all;
@@ -63,7 +68,7 @@ class LabViewTest : public ::testing::Test {
 TEST_F(LabViewTest, BeginsWithWhatThereIs) {
   const std::string a = sample.add_done({"train.seed=1"}, 0.75, 0.5), b = sample.add_done({"train.seed=2"});
   write_study("one", {a, b, "000000000000"});
-  LabView view(sample.lab);
+  WholeView view(sample.lab);
   EXPECT_EQ(view.runs().size(), 2U);
   EXPECT_EQ(view.find(a)->state, store::RunState::done);
   EXPECT_EQ(view.find(a)->accuracy(), 0.5);
@@ -74,8 +79,41 @@ TEST_F(LabViewTest, BeginsWithWhatThereIs) {
   EXPECT_TRUE(comes_to_rest(view));
 }
 
-TEST_F(LabViewTest, SeesARunFromItsBeginningToItsEnd) {
+// A lab without an index can be large: what is in it is known at once, and read in portions.
+TEST_F(LabViewTest, BeginsBeforeTheLabIsRead) {
+  const std::string known = sample.add_done({"train.seed=1"});
+  store::Index::open(sample.lab);
+  std::vector<std::string> runs = {known};
+  for (int seed = 2; seed <= 100; ++seed) runs.push_back(sample.add_done({"train.seed=" + std::to_string(seed)}));
+  write_study("one", runs);
   LabView view(sample.lab);
+  EXPECT_NE(view.find(known), nullptr);
+  EXPECT_EQ(view.runs().size(), 1U);
+  EXPECT_EQ(view.unread(), 99U);
+  EXPECT_TRUE(view.is_unread(runs.back()));
+  // One that is asked for is read out of turn.
+  view.read_now(runs.back());
+  EXPECT_NE(view.find(runs.back()), nullptr);
+  EXPECT_EQ(view.unread(), 98U);
+  const std::uint64_t before = view.generation();
+  const Changes changes = view.read_more();
+  EXPECT_FALSE(changes.runs.empty());
+  EXPECT_LT(changes.runs.size(), 98U);
+  EXPECT_THAT(changes.studies, ElementsAre("one"));
+  EXPECT_GT(view.generation(), before);
+  // One that is deleted meanwhile is not waited for.
+  std::string gone;
+  for (const std::string& run : runs)
+    if (view.is_unread(run)) gone = run;
+  fs::remove_all(sample.lab.run(gone).path());
+  view.read_all();
+  EXPECT_EQ(view.unread(), 0U);
+  EXPECT_EQ(view.runs().size(), 99U);
+  EXPECT_EQ(view.find(gone), nullptr);
+}
+
+TEST_F(LabViewTest, SeesARunFromItsBeginningToItsEnd) {
+  WholeView view(sample.lab);
   const config::RunConfig run = sample_run();
   write_study("one", {run.id});
   EXPECT_THAT(look(view).studies, Contains("one"));
@@ -108,7 +146,7 @@ TEST_F(LabViewTest, SeesThatAWorkerHasDied) {
   const config::RunConfig run = sample_run();
   auto writer =
       std::make_unique<store::RunWriter>(store::RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test"));
-  LabView view(sample.lab);
+  WholeView view(sample.lab);
   EXPECT_EQ(view.find(run.id)->state, store::RunState::running);
   writer.reset();
   look(view);
@@ -117,7 +155,7 @@ TEST_F(LabViewTest, SeesThatAWorkerHasDied) {
 
 TEST_F(LabViewTest, SeesAResultThatIsTakenBack) {
   const std::string id = sample.add_done();
-  LabView view(sample.lab);
+  WholeView view(sample.lab);
   fs::remove(sample.lab.run(id).path() / "summary.json");
   EXPECT_THAT(look(view).runs, Contains(id));
   EXPECT_EQ(view.find(id)->state, store::RunState::fresh);
@@ -125,7 +163,7 @@ TEST_F(LabViewTest, SeesAResultThatIsTakenBack) {
 
 TEST_F(LabViewTest, ADamagedRunIsTroubleToBeTold) {
   const std::string id = sample.add_done(), other = sample.add_done({"train.seed=2"});
-  LabView view(sample.lab);
+  WholeView view(sample.lab);
   write_file_atomically(sample.lab.run(id).path() / "summary.json", "{\"outcome\": ");
   look(view);
   ASSERT_EQ(view.damaged().size(), 1U);
@@ -140,7 +178,7 @@ TEST_F(LabViewTest, ADamagedRunIsTroubleToBeTold) {
 
 TEST_F(LabViewTest, ALabThatIsGoneKeepsItsLastPictureAndMayComeBack) {
   const std::string id = sample.add_done();
-  LabView view(sample.lab);
+  WholeView view(sample.lab);
   fs::rename(sample.lab.root(), sample.directory / "elsewhere");
   EXPECT_TRUE(look(view).other);
   EXPECT_THAT(view.trouble(), HasSubstr("is gone"));
@@ -164,7 +202,7 @@ TEST_F(LabViewTest, WritesNothingIntoTheLab) {
       store::Database(sample.lab.index()).execute("CREATE TABLE runs (id TEXT); PRAGMA user_version = 1");
     }
     const auto before = everything_in(sample.lab.root());
-    LabView view(sample.lab);
+    WholeView view(sample.lab);
     look(view);
     view.fields();
     EXPECT_NE(view.find(id), nullptr) << index;

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { isStatic, readEvent } from './client';
-import type { LiveEvent } from './types';
+import type { LiveEvent, Reading } from './types';
 
 export type Connection = 'connecting' | 'live' | 'away' | 'static';
 // null: something may have been missed, so everything has to be asked again. A greeting names the generation that the server is at.
@@ -12,6 +12,7 @@ const longestWait = 5000;  // milliseconds between two attempts
 
 let connection: Connection = isStatic ? 'static' : 'connecting';
 let since = Date.now();
+let reading: Reading | null = null;
 let hasMet = false;
 let source: EventSource | null = null;
 let wait = 500;
@@ -23,6 +24,12 @@ function become(state: Connection): void {
   if (state === connection) return;
   connection = state;
   since = Date.now();
+  for (const watcher of watchers) watcher();
+}
+
+function progress(now: Reading | null): void {
+  if (now?.read === reading?.read) return;
+  reading = now;
   for (const watcher of watchers) watcher();
 }
 
@@ -53,6 +60,7 @@ function open(): void {
     const event = readEvent(String((message as MessageEvent).data));
     if (!event) return;
     become('live');
+    progress(event.reading);
     // The first event of a connection only says where the server is. After an absence anything may have changed, even the server.
     if (first) tell(hasMet ? null : event, !hasMet);
     else tell(event.more ? null : event);
@@ -82,7 +90,7 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-export function useConnection(): { state: Connection; since: number } {
+export function useConnection(): { state: Connection; since: number; reading: Reading | null } {
   const [, redraw] = useState(0);
   useEffect(() => {
     const watcher = () => redraw((n) => n + 1);
@@ -91,5 +99,5 @@ export function useConnection(): { state: Connection; since: number } {
       watchers.delete(watcher);
     };
   }, []);
-  return { state: connection, since };
+  return { state: connection, since, reading };
 }

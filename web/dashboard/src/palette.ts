@@ -9,7 +9,7 @@ export const seriesColor = (index: number, isDark: boolean): string => (isDark ?
 // After all colours were used once, lines are dashed.
 export const seriesDash = (index: number): number[] | undefined => dashes[Math.floor(index / light.length) % dashes.length];
 
-export const states = ['solved', 'done', 'running', 'waiting', 'interrupted', 'diverged', 'failed', 'cancelled'] as const;
+export const states = ['solved', 'done', 'running', 'waiting', 'interrupted', 'diverged', 'failed', 'cancelled', 'unread'] as const;
 
 // Maps, not objects: a stored text such as 'constructor' must find nothing.
 export const stateMeaning = new Map(Object.entries({
@@ -21,6 +21,7 @@ export const stateMeaning = new Map(Object.entries({
   diverged: 'its loss became infinite',
   failed: 'something went wrong',
   cancelled: 'was cancelled',
+  unread: 'the server has not read it yet',
 }));
 
 // Colours of a specification on a dark ground. Whatever is not on the list stays.

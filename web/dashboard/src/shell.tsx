@@ -2,10 +2,11 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { moment } from './format';
+import { grouped, moment } from './format';
 import { shownKeys, useKeys } from './keyboard';
 import { useConnection } from './live';
 import { Trouble } from './page';
+import { Progress } from './table';
 import { go, link, useRoute, type Route } from './router';
 import { toggleTheme, useDark } from './theme';
 import { hideTooltip } from './tooltip';
@@ -71,6 +72,14 @@ function AwayBanner() {
   return <div class="away" role="alert">The server does not answer. What you see is from {new Date(since).toLocaleTimeString()}; this page goes on by itself when the server is back.</div>;
 }
 
+// A lab without an index is read run by run when the server starts; what is there can be used meanwhile.
+function ReadingBanner() {
+  const { state, reading } = useConnection();
+  if (state !== 'live' || !reading) return null;
+  const text = `Reading ${grouped(reading.read)} of ${grouped(reading.of)} runs. What you see becomes complete by itself.`;
+  return <div class="reading" role="status"><Progress total={reading.of} parts={[['running', reading.read]]} label={text} />{text}</div>;
+}
+
 function Help({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -132,6 +141,7 @@ export function Shell() {
         <button class="icon" onClick={() => setHelp(true)} aria-label="Keys" title="Keys (?)">?</button>
       </nav>
       <AwayBanner />
+      <ReadingBanner />
       <main id="content" tabIndex={-1} class={here === 'runs' ? 'full' : ''}>
         <Guard route={here}><View route={route} /></Guard>
       </main>

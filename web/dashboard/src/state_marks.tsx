@@ -25,6 +25,7 @@ export function StateMark({ state, x, y, r, dark }: { state: string; x: number; 
     case 'interrupted': return <path d={`M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}Z`} fill={ground} stroke={color} stroke-width={1.6} />;
     case 'diverged': return <path d={`M${x} ${y - r * 1.15}L${x + r} ${y + r * 0.8}H${x - r}Z`} fill={color} stroke={ground} stroke-width={0.8} />;
     case 'failed': return <path d={`M${x - r * 0.8} ${y - r * 0.8}L${x + r * 0.8} ${y + r * 0.8}M${x - r * 0.8} ${y + r * 0.8}L${x + r * 0.8} ${y - r * 0.8}`} {...line} stroke-width={2.2} />;
+    case 'unread': return <circle cx={x} cy={y} r={r * 0.25} fill={color} />;
     case 'cancelled': return <path d={`M${x - r * 0.8} ${y}H${x + r * 0.8}`} {...line} />;
     default: return <rect x={x - r * 0.72} y={y - r * 0.72} width={1.44 * r} height={1.44 * r} fill={color} stroke={ground} stroke-width={0.8} />;
   }

@@ -4,7 +4,7 @@
 export type Scalar = string | number | boolean | null;
 export type Point = Record<string, Scalar>;
 
-export type RunState = 'waiting' | 'running' | 'solved' | 'done' | 'failed' | 'diverged' | 'interrupted' | 'cancelled' | 'new';
+export type RunState = 'waiting' | 'running' | 'solved' | 'done' | 'failed' | 'diverged' | 'interrupted' | 'cancelled' | 'new' | 'unread';
 
 export interface Counts {
   planned: number;
@@ -142,6 +142,7 @@ export interface Study extends StudyLine {
   cells: Cell[];
   figures: FigureData[];
   figures_trouble?: string | null;
+  figures_pending?: boolean;
   best: BestCell[];
   cost: { seconds: number | null; flops: number | null; tokens?: number | null; seconds_to_go: number | null; flops_to_go?: number | null } | null;
   claims: Claim[];
@@ -186,6 +187,16 @@ export interface Inspection {
   figures?: FigureData[];
 }
 
+// What `mneme evaluate` has found: points along an axis of the task, or one with other options.
+export interface Evaluation {
+  name: string;
+  step?: number | null;
+  axis: string | null;
+  task?: Record<string, Scalar> | null;
+  points: ({ value: number | null; length?: number | null; examples?: number | null; notes?: string[] | null } & Scores)[];
+  trouble: string | null;
+}
+
 export interface Run {
   generation: number;
   id: string;
@@ -211,6 +222,7 @@ export interface Run {
   phases?: Record<string, unknown> | null;
   traces: Signal[] | null;
   inspect: Inspection | null;
+  evaluations?: Evaluation[];
 }
 
 export interface ComparedRun {
@@ -249,10 +261,17 @@ export interface PaperPage extends Omit<PaperItem, 'paper'> {
   sizes: TableData | null;
 }
 
+// How far a server that has just started has read the lab.
+export interface Reading {
+  read: number;
+  of: number;
+}
+
 export interface LiveEvent {
   generation: number;
   runs: string[];
   studies: string[];
   papers: boolean;
   more: boolean;  // than these runs
+  reading: Reading | null;
 }

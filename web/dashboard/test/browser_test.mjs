@@ -247,6 +247,21 @@ describe('live', () => {
     await noneWrong(wrong);
   });
 
+  test('says how much of the lab was read', async (t) => {
+    const { page, mock, base, wrong } = await scene(t);
+    mock.reading = { read: 3400, of: 10000 };
+    await page.goto(base);
+    await page.locator('.reading').filter({ hasText: 'Reading 3\u202f400 of 10\u202f000 runs' }).waitFor();
+    assert.ok(await page.locator('.studies a').first().isVisible(), 'what was read can be used');
+    mock.reading = { read: 6000, of: 10000 };
+    mock.advance(10);
+    await page.locator('.reading').filter({ hasText: '6\u202f000 of' }).waitFor();
+    mock.reading = null;
+    mock.advance(10);
+    await page.locator('.reading').waitFor({ state: 'detached' });
+    await noneWrong(wrong);
+  });
+
   // While nothing changes, the connection of the events is silent: it cannot be what ends an absence that a question found.
   test('is live again after one answer that broke off', async (t) => {
     const { page, mock, lab, base } = await scene(t);

@@ -8,11 +8,11 @@ import { Answer, PageTitle } from '../page';
 import { useResource } from '../resource';
 import { go, studyLink } from '../router';
 import { choose, useSelection } from '../selection';
-import { Card, compareLink, DataTable, Facts, Pair, State } from '../table';
+import { Card, compareLink, DataTable, Facts, Folded, Pair, State } from '../table';
 import type { Curves, Inspection, Run } from '../types';
 import { flatten } from './compare_files';
 import { RunCurves } from './run_curves';
-import { Generalisation, Traces } from './run_tests';
+import { Evaluations, Generalisation, Traces } from './run_tests';
 
 function Configuration({ run }: { run: Run }) {
   const flat = Object.entries(flatten(run.config)).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -52,18 +52,21 @@ function Tree({ value: stored }: { value: unknown }) {
   );
 }
 
+// What `mneme inspect` has found: a section for each analysis, its figures beside each other, long tables folded.
 function Inspected({ inspection }: { inspection: Inspection }) {
-  const sections = inspection.sections ?? (inspection.figures ? [{ title: '', figures: inspection.figures }] : null);
-  if (!sections) return <Tree value={inspection} />;
+  const sections = inspection.sections ?? (inspection.figures ? [{ title: 'Figures', figures: inspection.figures }] : null);
+  if (!sections) return <Card wide title="Inspection"><Tree value={inspection} /></Card>;
   return (
     <>
+      <h2 class="part">Inspection <span class="quiet">what the trained model does, from its weights</span></h2>
       {sections.map((section) => (
-        <section>
-          {section.title && <h3>{section.title}</h3>}
-          {'sentences' in section && section.sentences?.map((sentence) => <p>{sentence}</p>)}
-          {section.figures?.map((figure) => <Figure key={figure.name} figure={figure} name={`inspect-${figure.name}`} />)}
-          {'tables' in section && section.tables?.map((table) => <DataTable table={table} />)}
-        </section>
+        <Card wide title={section.title}>
+          {'sentences' in section && <ul class="sentences">{section.sentences?.map((sentence) => <li>{sentence}</li>)}</ul>}
+          {(section.figures ?? []).length > 0 && (
+            <div class="pair">{section.figures?.map((figure) => <Figure key={figure.name} figure={figure} name={`inspect-${figure.name}`} />)}</div>
+          )}
+          {'tables' in section && section.tables?.map((table) => <Folded rows={table.rows.length} what="rows as a table"><DataTable table={table} /></Folded>)}
+        </Card>
       ))}
     </>
   );
@@ -141,11 +144,11 @@ export function RunView({ id }: { id: string }) {
               right={(
                 <>
                   {data.generalisation && data.generalisation.points.length > 0 && <Generalisation generalisation={data.generalisation} id={data.id} />}
+                  {(data.evaluations ?? []).length > 0 && <Evaluations evaluations={data.evaluations ?? []} id={data.id} />}
                   {data.phases && Object.keys(data.phases).length > 0 && (
                     <Card title="Phase tests"><Facts facts={Object.entries(data.phases).map(([key, one]) => [key, value(one)])} /></Card>
                   )}
                   {data.traces && data.traces.length > 0 && <Traces traces={data.traces} id={data.id} />}
-                  {data.inspect && <Card title="Inspection"><Inspected inspection={data.inspect} /></Card>}
                   {(data.environment || (data.code ?? []).length > 0) && (
                     <Card title="Environment" note={(data.code ?? []).join(', ')}>
                       <Facts facts={Object.entries(flatten(data.environment ?? {})).map(([key, one]) => [key, value(one)])} />
@@ -154,6 +157,7 @@ export function RunView({ id }: { id: string }) {
                 </>
               )}
             />
+            {data.inspect && <Inspected inspection={data.inspect} />}
           </>
         );
       }}

@@ -3,14 +3,17 @@ import { useState } from 'preact/hooks';
 
 import { Chart } from '../chart';
 import type { XY } from '../curves';
+import { count, value } from '../format';
 import { seriesColor } from '../palette';
 import { Card, DataTable } from '../table';
 import { useDark } from '../theme';
-import type { Run, Scalar } from '../types';
+import type { Evaluation, Run, Scalar, Scores } from '../types';
 
-export function Generalisation({ generalisation, id }: { generalisation: NonNullable<Run['generalisation']>; id: string }) {
+type Point = { value: number } & Scores;
+
+// Scores of one model along an axis of its task.
+function AlongAxis({ axis, points, name, group }: { axis: string; points: Point[]; name: string; group: string }) {
   const dark = useDark();
-  const { axis, points } = generalisation;
   const curve = (key: 'accuracy' | 'exact_match'): XY[] =>
     points.filter((point) => typeof point[key] === 'number').map((point) => [point.value, point[key] as number]);
   const series = [
@@ -19,12 +22,41 @@ export function Generalisation({ generalisation, id }: { generalisation: NonNull
   ].filter((one) => one.curve.length > 0);
   const rows: Scalar[][] = points.map((point) => [point.value, point.accuracy ?? null, point.exact_match ?? null, point.loss ?? null]);
   return (
-    <Card title="Generalisation" note={`by ${axis}`}>
-      <Chart title="Test accuracy" series={series} name={`${id.slice(0, 8)}-generalisation`} group={`${id} generalisation`} xTitle={axis} height={200} yPercent dots />
-      <details>
+    <>
+      {points.length > 1 && <Chart title="Test accuracy" series={series} name={name} group={group} xTitle={axis} height={200} yPercent dots />}
+      <details open={points.length <= 1}>
         <summary>Table</summary>
         <DataTable table={{ columns: [axis, { key: 'accuracy', unit: 'fraction' }, { key: 'exact match', unit: 'fraction' }, 'loss'], rows }} />
       </details>
+    </>
+  );
+}
+
+export function Generalisation({ generalisation, id }: { generalisation: NonNullable<Run['generalisation']>; id: string }) {
+  const { axis, points } = generalisation;
+  return (
+    <Card title="Generalisation" note={`by ${axis}`}>
+      <AlongAxis axis={axis} points={points} name={`${id.slice(0, 8)}-generalisation`} group={`${id} generalisation`} />
+    </Card>
+  );
+}
+
+export function Evaluations({ evaluations, id }: { evaluations: Evaluation[]; id: string }) {
+  return (
+    <Card title="Evaluations" note="on other data">
+      {evaluations.map(({ name, axis, step, task, points, trouble }) => (
+        <section class="evaluation">
+          <h3>{axis ? `Along ${axis}` : 'Other options'} <span class="quiet mono">{name}</span></h3>
+          <p class="quiet">
+            {Object.entries(task ?? {}).map(([key, one]) => `${key} = ${value(one)}`).concat(step == null ? [] : [`weights after step ${count(step)}`],
+              points[0]?.examples == null ? [] : [`${count(points[0].examples)} examples a point`]).join(' · ')}
+          </p>
+          {trouble && <p class="bad">{trouble}</p>}
+          {points.length > 0 && <AlongAxis axis={axis ?? 'length'} points={points.map((point) => ({ ...point, value: point.value ?? point.length ?? 0 }))}
+                                           name={`${id.slice(0, 8)}-${name}`} group={`${id} ${name}`} />}
+          {[...new Set(points.flatMap((point) => point.notes ?? []))].map((note) => <p class="quiet">{note}</p>)}
+        </section>
+      ))}
     </Card>
   );
 }

@@ -72,6 +72,9 @@ function StudyPage({ study }: { study: Study }) {
       <Pair
         left={(
           <>
+            {study.figures_pending && study.figures.length === 0 && (
+              <Card title="Figures"><p class="quiet">The figures of {count(study.planned)} runs are being drawn. They appear here by themselves.</p></Card>
+            )}
             {study.figures_trouble && <Card title="Figures"><p class="quiet">{study.figures_trouble}</p></Card>}
             {study.figures.filter((_, index) => index % 2 === 0).map(drawn)}
             {study.claims.length > 0 && <Card title="Claims"><Claims claims={study.claims} /></Card>}
