@@ -77,11 +77,10 @@ LabView::LabView(store::Lab lab)
 
 Changes LabView::read_more() {
   Changes changes;
-  for (std::size_t count = 0; count < kReadAtOnce && !queue_.empty(); ++count) {
-    const std::string run = std::move(queue_.back());
-    queue_.pop_back();
-    if (is_unread(run)) read(run, changes);
-  }
+  std::vector<std::string> runs;
+  for (; runs.size() < kReadAtOnce && !queue_.empty(); queue_.pop_back())
+    if (is_unread(queue_.back())) runs.push_back(queue_.back());
+  read(runs, changes);
   name_studies(changes);
   if (changes.any() || unread_.empty()) ++generation_;
   return changes;
@@ -94,7 +93,7 @@ void LabView::read_all() {
 void LabView::read_now(const std::string& run) {
   if (!is_unread(run)) return;
   Changes changes;
-  read(run, changes);
+  read({run}, changes);
   if (changes.any()) ++generation_;
 }
 
@@ -126,15 +125,26 @@ void LabView::note_results(const std::string& run) {
     for (StudyView* study : found->second) ++study->results;
 }
 
-void LabView::read(const std::string& run, Changes& changes) {
+void LabView::read(const std::vector<std::string>& runs, Changes& changes) {
+  if (runs.empty()) return;
+  const std::size_t damages = damaged_.size();
+  for (const std::string& run : runs) unread_.erase(run);
+  index_.rebuild_runs(runs);
+  const std::vector<std::string> damaged = index_.damaged();
+  for (const std::string& run : runs) {
+    // A message names the file, and so the run.
+    const auto names = [&](const std::string& why) { return why.find(run) != why.npos; };
+    if (!damaged_.empty()) std::erase_if(damaged_, [&](const auto& one) { return names(one.second); });
+    if (const auto why = std::find_if(damaged.begin(), damaged.end(), names); why != damaged.end())
+      damaged_[run] = *why;
+  }
+  changes.other |= damaged_.size() != damages;
+  for (const std::string& run : runs) take(run, changes);
+}
+
+void LabView::take(const std::string& run, Changes& changes) {
   const RunBrief* before = find(run);
   const bool was_result = before && before->is_result();
-  const std::size_t damages = damaged_.size();
-  unread_.erase(run);
-  index_.rebuild_runs({run});
-  std::erase_if(damaged_, [&](const auto& one) { return one.second.find(run) != std::string::npos; });
-  for (const std::string& why : index_.damaged()) damaged_[run] = why;
-  changes.other |= damaged_.size() != damages;
   const auto record = index_.find(run);
   if (!record) {
     watch_.mark(run, false);
@@ -198,12 +208,12 @@ Changes LabView::poll() {
   trouble_ = trouble;
   if (!round.lab_is_gone) {
     for (const std::string& run : round.gone) forget(run, changes);
-    for (const std::string& run : round.changed) read(run, changes);
+    read(round.changed, changes);
     // A worker that was killed changes no file.
     std::vector<std::string> ended;
     for (const auto& [run, brief] : runs_)
       if (brief.state == RunState::running && !is_trained(lab_.run(run))) ended.push_back(run);
-    for (const std::string& run : ended) read(run, changes);
+    read(ended, changes);
     if (round.studies) read_studies(changes);
   }
   name_studies(changes);

@@ -100,7 +100,9 @@ class LabView {
   std::vector<std::string> damaged() const;
 
  private:
-  void read(const std::string& run, Changes& changes);
+  void read(const std::vector<std::string>& runs, Changes& changes);
+  // What the index says of it now.
+  void take(const std::string& run, Changes& changes);
   void name_studies(Changes& changes) const;
   void forget(const std::string& run, Changes& changes);
   void note_results(const std::string& run);

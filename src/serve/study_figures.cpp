@@ -125,7 +125,7 @@ void StudyFigures::update(const StudyView& study, LabView& view, std::size_t at_
     open(study.record);
     begin(study);
     const auto known = std::count_if(runs.begin(), runs.end(), [&](const std::string& run) { return view.find(run); });
-    if (known > static_cast<std::ptrdiff_t>(at_once)) return;
+    if (static_cast<std::size_t>(known) > at_once) return;
     gather(view, runs.size());
     show(make(std::move(*gathering_)));
   } catch (const Error& error) {

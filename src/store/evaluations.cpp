@@ -31,7 +31,8 @@ void save_evaluation(const RunDirectory& directory, const std::string& name, con
     file_system().sync_directory(directory.path());
   }
   write_file_atomically(file, evaluation.dump(1) + "\n");
-  // Who watches a lab looks at the times of run directories (serve/lab_watch.h), which a file in a folder does not change.
+  // Who watches a lab looks at the times of run directories (serve/lab_watch.h), which a file in a folder does not
+  // change.
   std::error_code unimportant;
   std::filesystem::last_write_time(directory.path(), std::filesystem::file_time_type::clock::now(), unimportant);
 }

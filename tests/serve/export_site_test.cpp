@@ -34,6 +34,9 @@ TEST(ExportSite, WritesEveryAnswerAsAFile) {
     ASSERT_TRUE(fs::exists(file)) << name;
     EXPECT_EQ(parse_json(read_file(file), name)["api"], 1) << name;
   }
+  // Nothing comes later in a file.
+  const Path study = site / "api/v1/studies/mine-laptop.json";
+  EXPECT_FALSE(parse_json(read_file(study), "study")["figures_pending"].get<bool>());
   EXPECT_TRUE(parse_json(read_file(site / "api/v1/lab.json"), "lab")["papers_ready"].get<bool>());
   EXPECT_EQ(export_site(sample.lab, "", site), files) << "again, over the old files";
 }

@@ -57,6 +57,33 @@ Json seed_datum(std::size_t panel, const LrSeries& series, const RatePoint& poin
           {"run", seed.run}};
 }
 
+// Dots that a figure has room for, and that a browser draws in a moment.
+constexpr std::size_t kMostDots = 2000, kFewestAtOnePoint = 20;
+
+std::size_t seeds_in(const std::vector<LrPanel>& panels, std::size_t& points) {
+  std::size_t seeds = 0;
+  points = 0;
+  for (const LrPanel& panel : panels)
+    for (const LrSeries& series : panel.windows.series)
+      for (const RatePoint& point : series.points) {
+        seeds += point.seeds.size();
+        ++points;
+      }
+  return seeds;
+}
+
+// At most `limit` of a point's seeds: from the worst to the best, evenly by rank. Means and ranges are of all.
+std::vector<const SeedResult*> chosen_seeds(const RatePoint& point, std::size_t limit) {
+  std::vector<const SeedResult*> seeds;
+  for (const SeedResult& seed : point.seeds) seeds.push_back(&seed);
+  if (seeds.size() <= limit) return seeds;
+  std::stable_sort(seeds.begin(), seeds.end(),
+                   [](const SeedResult* a, const SeedResult* b) { return a->test < b->test; });
+  std::vector<const SeedResult*> chosen;
+  for (std::size_t i = 0; i < limit; ++i) chosen.push_back(seeds[i * (seeds.size() - 1) / (limit - 1)]);
+  return chosen;
+}
+
 Json window_datum(std::size_t panel, const LrSeries& series) {
   Json datum = {{"panel", panel},
                 {"series", series.label},
@@ -76,11 +103,14 @@ Json datasets(const std::vector<LrPanel>& panels) {
   Json means = Json::array();
   Json seeds = Json::array();
   Json bars = Json::array();
+  std::size_t points = 0;
+  const std::size_t limit =
+      seeds_in(panels, points) <= kMostDots ? kMostDots : std::max(kFewestAtOnePoint, kMostDots / points);
   for (std::size_t i = 0; i < panels.size(); ++i)
     for (const LrSeries& series : panels[i].windows.series) {
       for (const RatePoint& point : series.points) {
         means.push_back(mean_datum(i, series, point));
-        for (const SeedResult& seed : point.seeds) seeds.push_back(seed_datum(i, series, point, seed));
+        for (const SeedResult* seed : chosen_seeds(point, limit)) seeds.push_back(seed_datum(i, series, point, *seed));
       }
       bars.push_back(window_datum(i, series));
     }
@@ -202,6 +232,11 @@ std::vector<std::string> subtitle(const std::vector<LrPanel>& panels, const LrWi
 }
 
 }  // namespace
+
+bool draws_every_seed(const std::vector<LrPanel>& panels) {
+  std::size_t points = 0;
+  return seeds_in(panels, points) <= kMostDots;
+}
 
 Json lr_window_figure(const LrWindows& windows, const LrWindowFigureText& text) {
   return lr_window_figure(std::vector<LrPanel>{{"", windows}}, text);

@@ -35,4 +35,7 @@ struct LrPanel {
 Json lr_window_figure(const std::vector<LrPanel>& panels, const LrWindowFigureText& text);
 Json lr_window_figure(const LrWindows& windows, const LrWindowFigureText& text);
 
+// False if there are more than 2,000: then some of each rate's seeds are drawn, evenly from the worst to the best.
+bool draws_every_seed(const std::vector<LrPanel>& panels);
+
 }  // namespace mneme::report

@@ -105,6 +105,8 @@ Json paired_json(const std::string& panel, const PairedDifference& paired) {
 // The rows of each combination of the fields' values; runs that have not ended are in it and are counted there.
 std::vector<LrPanel> panels_of(std::span<const ResultRow> rows, const std::vector<std::string>& fields,
                                const LrWindowRule& rule) {
+  // Many thousands of rows are not copied without need.
+  if (fields.empty()) return {{"", find_lr_windows(rows, rule, fields)}};
   std::map<std::vector<Json>, std::vector<ResultRow>> groups;
   for (const ResultRow& row : rows) groups[values_at(row, fields)].push_back(row);
   std::vector<std::vector<Json>> values;
@@ -159,8 +161,9 @@ FigureReport build(std::span<const ResultRow> rows, const FigureSubject& subject
                                                 .chance = subject.chance,
                                                 .score = score_name(rows),
                                                 .marks = options.reals("marks")});
-  report.figures.push_back(
-      {subject.name, figure, "Test accuracy against learning rate: mean, range and each seed; below, the window."});
+  report.figures.push_back({subject.name, figure,
+                            fmt::format("Test accuracy against learning rate: mean, range and {}; below, the window.",
+                                        draws_every_seed(panels) ? "each seed" : "some of the seeds, evenly chosen")});
   report.tables.push_back(
       {"Windows", stacked("panel", windows), rule_text(rule) + ".", false, "windows", window_records});
   if (const Table differing = stacked("panel", compared); !differing.rows.empty())

@@ -120,10 +120,15 @@ LrWindows find_lr_windows(std::span<const ResultRow> rows, const LrWindowRule& r
   for (const ResultRow& row : rows) {
     if (!is_result(row)) continue;
     results.push_back(&row);
-    named.emplace_back().config = row.config;
-    named.back().run = row.run;
   }
-  const std::vector<std::string> labels = series_labels(named, apart_from);
+  // Many thousands of rows are not copied without need.
+  if (results.size() < rows.size())
+    for (const ResultRow* row : results) {
+      named.emplace_back().config = row->config;
+      named.back().run = row->run;
+    }
+  const std::vector<std::string> labels =
+      series_labels(results.size() < rows.size() ? std::span<const ResultRow>(named) : rows, apart_from);
   std::map<std::string, std::vector<const ResultRow*>, LabelOrder> groups;
   for (std::size_t i = 0; i < results.size(); ++i) groups[labels[i]].push_back(results[i]);
 

@@ -55,6 +55,28 @@ TEST(FigureLrWindow, DataIsPercentOfTheTestSplit) {
   EXPECT_EQ(data["seeds"][0]["test"], 25.0);
 }
 
+// Ten thousand dots are no figure, and take a browser seconds. Means and ranges are still those of all.
+TEST(FigureLrWindow, OfManySeedsSomeAreDrawn) {
+  std::vector<ResultRow> rows;
+  for (int seed = 0; seed < 1500; ++seed)
+    for (const double rate : {1e-3, 1e-2}) rows.push_back(testing::sample_row("m", rate, seed, seed / 1499.0));
+  EXPECT_FALSE(draws_every_seed({{"", find_lr_windows(rows)}}));
+  const Json data = figure_of(rows)["datasets"];
+  EXPECT_EQ(data["seeds"].size(), 2000u);
+  EXPECT_NEAR(data["means"][0]["mean"].get<double>(), 50, 1e-9);
+  EXPECT_EQ(data["means"][0]["max"], 100.0);
+  double least = 100, most = 0;
+  for (const Json& seed : data["seeds"]) {
+    least = std::min(least, seed["test"].get<double>());
+    most = std::max(most, seed["test"].get<double>());
+  }
+  EXPECT_EQ(least, 0);
+  EXPECT_EQ(most, 100);
+  rows.resize(2000);
+  EXPECT_TRUE(draws_every_seed({{"", find_lr_windows(rows)}}));
+  EXPECT_EQ(figure_of(rows)["datasets"]["seeds"].size(), 2000u);
+}
+
 TEST(FigureLrWindow, WindowsAreMarked) {
   using testing::sample_row;
   const std::vector<ResultRow> rows{

@@ -33,6 +33,9 @@ const darkOf = new Map(Object.entries({
   '#e8e8e8': '#2F363E',
   '#cfcfcf': '#4A535C',
   '#b5b5b5': '#68717B',
+  // The middle of scales from one colour over nothing to another, and cells without a value.
+  '#f4f4f4': '#262D34',
+  '#dddddd': '#3A424A',
 }));
 light.forEach((color, index) => {
   darkOf.set(color.toLowerCase(), dark[index] as string);
