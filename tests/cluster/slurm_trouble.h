@@ -53,6 +53,16 @@ class SlurmTrouble : public ClusterTest {
   bool training(std::size_t workers) const {
     return wait_until([&] { return status().value("workers", Json::array()).size() >= workers; }, 60);
   }
+  // Runs that are under way and have been evaluated.
+  std::size_t evaluated() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(lab.runs())) {
+      std::error_code none;
+      const auto size = std::filesystem::file_size(entry.path() / "metrics.jsonl", none);
+      count += !none && size > 0 && !std::filesystem::exists(entry.path() / "summary.json") ? 1 : 0;
+    }
+    return count;
+  }
   std::size_t ended() const {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(lab.runs()))

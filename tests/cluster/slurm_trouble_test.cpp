@@ -65,7 +65,8 @@ TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
 TEST_F(SlurmTrouble, SlowCancellingJobsKeepsCheckpointsAndCancellingAStudyEndsItsRuns) {
   submit();
   ASSERT_TRUE(training(4));
-  std::this_thread::sleep_for(std::chrono::seconds(2));
+  // A worker that has not trained a step yet has nothing to save.
+  ASSERT_TRUE(wait_until([&] { return evaluated() >= 3; }, 60)) << logs();
   const ProcessResult jobs = mneme({"cancel", "--study", study.string(), "--jobs"});
   EXPECT_EQ(jobs.exit_code, 0) << jobs.err;
   EXPECT_THAT(jobs.out, HasSubstr("cancelled"));
