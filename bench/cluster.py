@@ -2,8 +2,8 @@
 
 Runs last as `mneme plan` says for a study on this machine; only their time is simulated. Every size is simulated with the database, with
 leases that cost nothing (the ideal), and with failures: a node dies every hour, and 5 % of the runs take three times as long. The database
-is a private one on this machine, and counts as one processor that answers one question after the other. Build the program first:
-script/build release mneme-lease-simulation.
+is a private one on this machine, and counts as one processor that answers one question after the other. `script/bench --only cluster`
+builds the program and runs this; PostgreSQL must be installed (script/bootstrap --cluster). 10,000 workers take most of an hour.
 """
 import argparse
 import json
@@ -63,10 +63,13 @@ def main():
     parser.add_argument("--workers", type=int, nargs="+", default=[10, 100, 1000, 10000])
     parser.add_argument("--workers-per-node", type=int, default=16)
     parser.add_argument("--runs-per-worker", type=int, default=4)
+    parser.add_argument("--quick", action="store_true", help="10 and 100 workers")
     parser.add_argument("--calm", action="store_true", help="leave out the failures")
     parser.add_argument("--plan", type=pathlib.Path, help="seconds of each run, as a JSON list, in place of mneme plan's")
     parser.add_argument("--out", type=pathlib.Path, help="write everything as JSON")
     options = parser.parse_args()
+    if options.quick:
+        options.workers = [10, 100]
     program = options.build / "mneme-lease-simulation"
     if not program.exists():
         sys.exit(f"bench/cluster.py: [{program}] not found; script/build release mneme-lease-simulation")
