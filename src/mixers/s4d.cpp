@@ -83,11 +83,8 @@ class S4d : public Mixer, public nn::SelfInitialised {
   Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {3}}; }
   Tensor step(MixerState& state, const Tensor& x) override {
     const S4dKernel::Discrete model = kernel_->discrete();
-    const ops::ComplexPair old = ops::complex_pair(state.tensors[0].to(torch::kFloat64));           // [B, H, n]
-    const ops::ComplexPair next = old * model.pole + x.to(torch::kFloat64).unsqueeze(2) * model.B;  // [B, H, n]
-    state.tensors[0] = torch::stack({next.re, next.im}, 3).to(x.options());
-    const Tensor y = 2.0 * (model.C * next).re.sum(2);  // [B, H]
-    return output(torch::gelu(y.to(x.options()) + D_ * x));
+    const Tensor y = ops::diagonal_step(state.tensors[0], x, model.pole, model.B, model.C);  // [B, H]
+    return output(torch::gelu(y + D_ * x));
   }
 
   void initialise(const nn::Draw& draw, const std::string& prefix) override { draw.normal(D_, prefix + "D", 1.0); }

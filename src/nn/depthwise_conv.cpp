@@ -25,11 +25,7 @@ torch::Tensor DepthwiseConv::initial_window(std::int64_t batch) const {
 }
 
 torch::Tensor DepthwiseConv::step(torch::Tensor& window, const torch::Tensor& x, ConvEnd end) const {
-  const torch::Tensor all = torch::cat({window, x.unsqueeze(1)}, 1);  // [B, W, C]
-  torch::Tensor y = (all * weight_.select(1, 0).t()).sum(1);
-  if (bias_.defined()) y = y + bias_;
-  window = all.narrow(1, 1, taps_ - 1);
-  return end == ConvEnd::silu ? torch::silu(y) : y;
+  return ops::short_conv_step(window, x, weight_, bias_, end == ConvEnd::silu);
 }
 
 void DepthwiseConv::initialise(const Draw& draw, const std::string& prefix) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/scan/delta_rule.h"
+#include "ops/matrix_step.h"
 #include "ops/operation.h"
 #include "ops/path.h"
 #include "ops/tensors.h"
@@ -70,13 +71,22 @@ torch::Tensor direction(const torch::Tensor& x) { return x * torch::rsqrt((x * x
 // One token whose queries and keys are normalised already.
 torch::Tensor advance(torch::Tensor& S, const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                       const torch::Tensor& beta, const torch::Tensor& g) {
+  const double scale = std::sqrt(static_cast<double>(q.size(-1)));
+  if (use_kernels(q) && !torch::GradMode::is_enabled()) {
+    torch::Tensor o;
+    for (std::int64_t j = 0; j < k.size(1); ++j) {
+      const torch::Tensor decay = g.defined() && j == 0 ? torch::exp(g).unsqueeze(-1) : torch::Tensor();
+      o = matrix_step(S, q, k.select(1, j), v.select(1, j), decay, beta.select(1, j));
+    }
+    return o / scale;
+  }
   if (g.defined()) S = S * torch::exp(g).unsqueeze(-1).unsqueeze(-1);
   for (std::int64_t j = 0; j < k.size(1); ++j) {
     const torch::Tensor key = k.select(1, j).unsqueeze(-1);                          // [B, H, K, 1]
     const torch::Tensor e = v.select(1, j).unsqueeze(-2) - (key * S).sum(-2, true);  // [B, H, 1, V]
     S = S + key * (beta.select(1, j).unsqueeze(-1).unsqueeze(-1) * e);
   }
-  return (q.unsqueeze(-1) * S).sum(-2) / std::sqrt(static_cast<double>(q.size(-1)));
+  return (q.unsqueeze(-1) * S).sum(-2) / scale;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "kernels/conv/diagonal_kernel.h"
+#include "kernels/scan/token_step.h"
 #include "ops/operation.h"
 #include "ops/path.h"
 #include "ops/tensors.h"
@@ -67,6 +68,26 @@ Tensor diagonal_kernel(const ComplexPair& w, const ComplexPair& pole, std::int64
   if (use_kernels(like)) return DiagonalKernel::apply(w.re.t(), w.im.t(), pole.re.t(), pole.im.t(), length);
   const ComplexPair terms = ComplexPair{w.re.unsqueeze(2), w.im.unsqueeze(2)} * powers(pole, length);
   return (2.0 * terms.re.sum(1)).t().to(like.options());
+}
+
+Tensor diagonal_step(Tensor& state, const Tensor& x, const ComplexPair& pole, const ComplexPair& B,
+                     const ComplexPair& C) {
+  if (use_kernels(x) && !torch::GradMode::is_enabled()) {
+    const auto whole = [](const ComplexPair& a) { return ComplexPair{a.re.contiguous(), a.im.contiguous()}; };
+    const auto data = [](const ComplexPair& a) { return kernels::Coefficients{doubles(a.re), doubles(a.im)}; };
+    const ComplexPair poles = whole(pole), inputs = whole(B), outputs = whole(C);
+    const Tensor before = state.contiguous(), token = x.contiguous();
+    Tensor after = torch::empty_like(before), y = torch::empty(x.sizes(), x.options());
+    kernels::diagonal_step({extent(before, 0), extent(before, 1), extent(before, 2), floats(token), data(poles),
+                            data(inputs), data(outputs)},
+                           floats(before), floats(after), floats(y));
+    state = after;
+    return y.mul_(2.0);
+  }
+  const ComplexPair old = complex_pair(state.to(torch::kFloat64));
+  const ComplexPair next = old * pole + x.to(torch::kFloat64).unsqueeze(2) * B;  // [B, H, n]
+  state = torch::stack({next.re, next.im}, 3).to(x.options());
+  return (2.0 * (C * next).re.sum(2)).to(x.options());
 }
 
 }  // namespace mneme::ops

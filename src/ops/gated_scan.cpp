@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/scan/gated_scan.h"
+#include "ops/matrix_step.h"
 #include "ops/operation.h"
 #include "ops/path.h"
 #include "ops/tensors.h"
@@ -117,6 +118,11 @@ torch::Tensor gated_scan_step(torch::Tensor& S, const torch::Tensor& q, const to
                               const torch::Tensor& log_decay) {
   const std::int64_t H = v.size(1), shared = H / q.size(1);
   const auto per_head = [&](const torch::Tensor& x) { return shared == 1 ? x : x.repeat_interleave(shared, 1); };
+  if (use_kernels(v) && !torch::GradMode::is_enabled()) {
+    torch::Tensor a = log_decay.defined() ? torch::exp(log_decay) : log_decay;  // [H], [B, H] or [B, G, K]
+    if (a.defined()) a = a.dim() == 3 ? per_head(a) : a.expand({v.size(0), H}).unsqueeze(2);
+    return matrix_step(S, per_head(q), per_head(k), v, a, {});
+  }
   if (log_decay.defined()) {
     torch::Tensor a = torch::exp(log_decay);  // [H], [B, H] or [B, G, K]
     if (a.dim() == 3)

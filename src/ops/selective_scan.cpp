@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/scan/selective_scan.h"
+#include "kernels/scan/token_step.h"
 #include "ops/operation.h"
 #include "ops/path.h"
 #include "ops/tensors.h"
@@ -69,6 +70,20 @@ class SelectiveScan : public Operation<SelectiveScan> {
   }
 };
 
+torch::Tensor kernel_step(torch::Tensor& h, const torch::Tensor& u, const torch::Tensor& pre, const torch::Tensor& A,
+                          const torch::Tensor& Bm, const torch::Tensor& Cm, const torch::Tensor& D,
+                          const torch::Tensor& z) {
+  // A token is a sequence of one.
+  const auto token = [](const torch::Tensor& x) { return x.defined() ? with_even_rows(x.unsqueeze(1)) : x; };
+  const SelectiveScanTensors t{token(u),  token(pre),     A.contiguous(), token(Bm),
+                               token(Cm), D.contiguous(), token(z),       {}};
+  const torch::Tensor before = h.contiguous();
+  torch::Tensor after = torch::empty_like(before), y = torch::empty(u.sizes(), u.options());
+  kernels::selective_step(t.input(), floats(before), floats(after), floats(y));
+  h = after;
+  return y;
+}
+
 torch::Tensor composed_scan(const torch::Tensor& u, const torch::Tensor& pre, const torch::Tensor& A,
                             const torch::Tensor& Bm, const torch::Tensor& Cm, const torch::Tensor& D,
                             const torch::Tensor& z) {
@@ -95,6 +110,7 @@ torch::Tensor selective_scan(const torch::Tensor& u, const torch::Tensor& pre, c
 torch::Tensor selective_scan_step(torch::Tensor& h, const torch::Tensor& u, const torch::Tensor& pre,
                                   const torch::Tensor& A, const torch::Tensor& Bm, const torch::Tensor& Cm,
                                   const torch::Tensor& D, const torch::Tensor& z) {
+  if (use_kernels(u) && !torch::GradMode::is_enabled()) return kernel_step(h, u, pre, A, Bm, Cm, D, z);
   const torch::Tensor delta = torch::softplus(pre), input = (delta * u).unsqueeze(2);
   const torch::Tensor rate = delta.unsqueeze(2) * A;  // [B, E, N]
   // Without a backward pass, one tensor of the state's size is enough: the old state stays as it is.

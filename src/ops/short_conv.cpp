@@ -69,6 +69,24 @@ torch::Tensor short_conv(const torch::Tensor& x, const torch::Tensor& weight, co
   return silu ? torch::silu(y) : y;
 }
 
+torch::Tensor short_conv_step(torch::Tensor& window, const torch::Tensor& x, const torch::Tensor& weight,
+                              const torch::Tensor& bias, bool silu) {
+  if (use_kernels(x) && !torch::GradMode::is_enabled() && x.numel() > 0) {
+    const torch::Tensor held = window.contiguous(), token = x.stride(1) == 1 ? x : x.contiguous();
+    const torch::Tensor next = torch::empty_like(held), y = torch::empty(x.sizes(), x.options());
+    kernels::short_conv_step(
+        {extent(x, 0), 1, extent(x, 1), extent(weight, 2), 0, silu, static_cast<std::size_t>(token.stride(0))},
+        floats(held), floats(token), floats(weight), floats(bias), floats(next), floats(y));
+    window = next;
+    return y;
+  }
+  const torch::Tensor all = torch::cat({window, x.unsqueeze(1)}, 1);  // [B, W, C]
+  torch::Tensor y = (all * weight.select(1, 0).t()).sum(1);
+  if (bias.defined()) y = y + bias;
+  window = all.narrow(1, 1, all.size(1) - 1);
+  return silu ? torch::silu(y) : y;
+}
+
 torch::Tensor without_gradient(const torch::Tensor& x) { return ZeroGradient::apply(x); }
 
 }  // namespace mneme::ops

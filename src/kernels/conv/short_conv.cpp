@@ -114,6 +114,27 @@ void short_conv_simd(const ShortConvShape& s, const float* x, const float* taps,
   }
 }
 
+void short_conv_step_simd(const ShortConvShape& s, const float* window, const float* x, const float* taps,
+                          const float* bias, float* next, float* y) {
+  const std::size_t held = (s.W - 1) * s.C;
+  for (std::size_t b = 0; b < s.B; ++b) {
+    const float *old = window + b * held, *token = x + b * s.stride;
+    float *to = next + b * held, *out = y + b * s.C;
+    over_channels(s.C, [&](auto d, std::size_t c) {
+      auto sum = bias ? hn::LoadU(d, bias + c) : hn::Zero(d);
+      for (std::size_t i = 0; i + 1 < s.W; ++i) {
+        const auto past = hn::LoadU(d, old + i * s.C + c);
+        sum = hn::MulAdd(hn::LoadU(d, taps + i * s.C + c), past, sum);
+        if (i > 0) hn::StoreU(past, d, to + (i - 1) * s.C + c);
+      }
+      const auto now = hn::LoadU(d, token + c);
+      sum = hn::MulAdd(hn::LoadU(d, taps + held + c), now, sum);
+      if (s.W > 1) hn::StoreU(now, d, to + (s.W - 2) * s.C + c);
+      hn::StoreU(s.silu ? Silu()(d, sum, 0) : sum, d, out + c);
+    });
+  }
+}
+
 // `turned` holds the taps in reverse order: the gradient of the input is a convolution with them.
 void short_conv_backward_simd(const ShortConvShape& s, const float* x, const float* taps, const float* turned,
                               const float* bias, const float* dy, float* dx, double* totals) {
@@ -139,6 +160,7 @@ HWY_AFTER_NAMESPACE();
 namespace mneme::kernels {
 
 HWY_EXPORT(short_conv_simd);
+HWY_EXPORT(short_conv_step_simd);
 HWY_EXPORT(short_conv_backward_simd);
 
 namespace {
@@ -156,6 +178,12 @@ AlignedFloats taps_of(const ShortConvShape& s, const float* weight, bool turned)
 void short_conv(const ShortConvShape& shape, const float* x, const float* weight, const float* bias, float* out) {
   if (use_reference()) return short_conv_reference(shape, x, weight, bias, out);
   HWY_DYNAMIC_DISPATCH(short_conv_simd)(shape, x, taps_of(shape, weight, false), bias, out);
+}
+
+void short_conv_step(const ShortConvShape& shape, const float* window, const float* x, const float* weight,
+                     const float* bias, float* next, float* out) {
+  if (use_reference()) return short_conv_step_reference(shape, window, x, weight, bias, next, out);
+  HWY_DYNAMIC_DISPATCH(short_conv_step_simd)(shape, window, x, taps_of(shape, weight, false), bias, next, out);
 }
 
 void short_conv_backward(const ShortConvShape& shape, const float* x, const float* weight, const float* bias,

@@ -22,6 +22,14 @@ void short_conv(const ShortConvShape& shape, const float* x, const float* weight
 void short_conv_reference(const ShortConvShape& shape, const float* x, const float* weight, const float* bias,
                           float* out);
 
+// One token: out [B, C] of x [B, C], its rows shape.stride floats apart, after the window [B, W - 1, C] of the tokens
+// before it, oldest first. `next` is the window for the token after it and may not be `window`. L and ahead are not
+// read.
+void short_conv_step(const ShortConvShape& shape, const float* window, const float* x, const float* weight,
+                     const float* bias, float* next, float* out);
+void short_conv_step_reference(const ShortConvShape& shape, const float* window, const float* x, const float* weight,
+                               const float* bias, float* next, float* out);
+
 // Overwritten; dbias may be null. dx is contiguous.
 struct ShortConvGradients {
   float *dx, *dweight, *dbias;

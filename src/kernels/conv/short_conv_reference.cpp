@@ -32,6 +32,21 @@ void short_conv_reference(const ShortConvShape& s, const float* x, const float* 
     for (std::size_t i = 0; i < s.B * s.L * s.C; ++i) out[i] = static_cast<float>(out[i] * sigmoid(out[i]));
 }
 
+void short_conv_step_reference(const ShortConvShape& s, const float* window, const float* x, const float* weight,
+                               const float* bias, float* next, float* out) {
+  const std::size_t held = s.W - 1;
+  for (std::size_t b = 0; b < s.B; ++b)
+    for (std::size_t c = 0; c < s.C; ++c) {
+      double z = bias ? bias[c] : 0.0;
+      for (std::size_t i = 0; i < s.W; ++i) {
+        const float token = i < held ? window[(b * held + i) * s.C + c] : x[b * s.stride + c];
+        z += weight[c * s.W + i] * token;
+        if (i > 0) next[(b * held + i - 1) * s.C + c] = token;
+      }
+      out[b * s.C + c] = static_cast<float>(s.silu ? z * sigmoid(z) : z);
+    }
+}
+
 void short_conv_backward_reference(const ShortConvShape& s, const float* x, const float* weight, const float* bias,
                                    const float* dout, const ShortConvGradients& gradients) {
   const std::size_t size = s.B * s.L * s.C;

@@ -52,6 +52,37 @@ KERNEL_TEST(KernelsShortConv, AgreesWithReference) {
           }
 }
 
+Written run_steps(decltype(&short_conv_step) step, const ShortConvShape& s, std::size_t shift) {
+  GuardedArray x = drawn(s.B * s.stride, shift, 1), weight = drawn(s.C * s.W, shift, 2), bias = drawn(s.C, shift, 3),
+               window = drawn(s.B * (s.W - 1) * s.C, shift, 4), next(window.size(), shift), y(s.B * s.C, shift);
+  step(s, window.data(), x.data(), weight.data(), bias.data(), next.data(), y.data());
+  return written({&y, &next}, {&window});
+}
+
+KERNEL_TEST(KernelsShortConv, OneTokenAgreesWithReference) {
+  for (const std::size_t C : {1, 3, 8, 15, 16, 17, 33})
+    for (const std::size_t W : {1, 2, 3, 4, 7})
+      for (const bool silu : {false, true}) {
+        const ShortConvShape s{3, 1, C, W, 0, silu, silu ? C + 5 : C};
+        EXPECT_LE(worst_error(run_steps(short_conv_step, s, C % 3), run_steps(short_conv_step_reference, s, C % 3)),
+                  kTolerance)
+            << "C " << C << " W " << W << ' ' << silu;
+      }
+}
+
+KERNEL_TEST(KernelsShortConv, TokenByTokenIsTheSameAsAWholeSequence) {
+  constexpr std::size_t L = 6, C = 5, W = 4;
+  GuardedArray x = drawn(L * C, 0, 1), weight = drawn(C * W, 0, 2), bias = drawn(C, 0, 3), y(L * C, 0), one(C, 0),
+               window((W - 1) * C, 0, 0.0F), next((W - 1) * C, 0);
+  short_conv({1, L, C, W, 0, true}, x.data(), weight.data(), bias.data(), y.data());
+  for (std::size_t t = 0; t < L; ++t) {
+    short_conv_step({1, 1, C, W, 0, true}, window.data(), x.data() + t * C, weight.data(), bias.data(), next.data(),
+                    one.data());
+    std::copy_n(next.data(), next.size(), window.data());
+    for (std::size_t c = 0; c < C; ++c) EXPECT_NEAR(one[c], y[t * C + c], 1e-6) << "token " << t;
+  }
+}
+
 TEST(KernelsShortConv, ReferenceOfSiluIsTheDerivative) {
   // Central differences in float32: steps of 1e-2 leave about 1e-4 of error.
   const ShortConvShape s{1, 4, 2, 3, 0, true};
