@@ -17,12 +17,16 @@ class Rotary {
   // x [B, H, L, d]; the first token of x is at position `start`.
   torch::Tensor apply(const torch::Tensor& x, std::int64_t start = 0);
 
+  // Positions that are held: the last ones asked for and some after them, however far the sequence goes.
+  std::int64_t held() const { return cos_.defined() ? cos_.size(0) : 0; }
+
  private:
-  void extend(std::int64_t length, const torch::TensorOptions& options);
+  void cover(std::int64_t start, std::int64_t length, const torch::TensorOptions& options);
 
   std::int64_t rotated_;
   double base_;
-  torch::Tensor cos_, sin_;  // [length so far, rotated / 2], grown on demand
+  std::int64_t first_ = 0;   // the position of the first row
+  torch::Tensor cos_, sin_;  // [held(), rotated / 2]
 };
 
 }  // namespace mneme::nn
