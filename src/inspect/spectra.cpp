@@ -80,20 +80,23 @@ Json nearest_root(const std::vector<Complex>& values, std::int64_t n) {
 }
 
 Json spectrum_of(const Transitions& one, const Subject& subject) {
-  const std::vector<Complex> values = eigenvalues(one.A), products = product_eigenvalues(one.A);
+  const double spread = (one.A - one.A.select(0, 0)).abs().max().item<double>();
+  const bool depends_on_input = spread > 1e-12;
+  // One token speaks for all where they are alike.
+  const std::vector<Complex> values = eigenvalues(depends_on_input ? one.A : one.A.narrow(0, 0, 1)),
+                             products = product_eigenvalues(one.A);
   const auto T = static_cast<double>(one.A.size(0));
   std::vector<double> rates;
   for (const Complex& value : products) rates.push_back(std::pow(std::abs(value), 1.0 / T));
   double largest = 0;
   for (const Complex& value : values) largest = std::max(largest, std::abs(value));
-  const double spread = (one.A - one.A.select(0, 0)).abs().max().item<double>();
   Json json = {{"layer", one.layer},
                {"module", one.module},
                {"mixer", one.mixer},
                {"size", one.A.size(-1)},
                {"lanes", one.lanes},
                {"tokens", one.A.size(0)},
-               {"depends_on_input", spread > 1e-12},
+               {"depends_on_input", depends_on_input},
                {"eigenvalues", points(values)},
                {"product", points(products)},
                {"largest", largest},

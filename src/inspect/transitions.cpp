@@ -14,8 +14,8 @@ using torch::Tensor;
 
 // Larger blocks would need as many rows in a batch, and a matrix of that size a token.
 constexpr std::int64_t kLargestBlock = 512;
-// Matrices of a mixer a token: lanes beyond are left out, evenly.
-constexpr std::int64_t kMostMatrices = 4;
+// Matrices of a mixer a token: lanes beyond are left out, evenly. Complex poles, blocks of two, are all looked at.
+constexpr std::int64_t kMostMatrices = 4, kMostPairs = 4096;
 
 // One mixer's place in the state of the model.
 class Block {
@@ -101,9 +101,10 @@ class Block {
 
 Tensor some_lanes(const Tensor& A) {
   const std::int64_t lanes = A.size(0);
-  if (A.size(1) == 1 || lanes <= kMostMatrices) return A;
+  const std::int64_t most = A.size(1) == 2 ? kMostPairs : kMostMatrices;
+  if (A.size(1) == 1 || lanes <= most) return A;
   std::vector<std::int64_t> chosen;
-  for (std::int64_t i = 0; i < kMostMatrices; ++i) chosen.push_back(i * lanes / kMostMatrices);
+  for (std::int64_t i = 0; i < most; ++i) chosen.push_back(i * lanes / most);
   return A.index_select(0, torch::tensor(chosen));
 }
 

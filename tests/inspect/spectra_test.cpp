@@ -70,6 +70,23 @@ TEST(Spectra, FindTheSolutionForCountingInS4d) {
   EXPECT_NEAR(result["largest"].get<double>(), 1.0, 1e-12);
 }
 
+// One pole of 128 is enough: none is left out.
+TEST(Spectra, FindASinglePoleThatCounts) {
+  const config::RunConfig run =
+      run_from("[task]\nname = 'counting'\nisi = 5\n[model]\nmixer = 's4d'\nblock = 'plain'\nwidth = 4\nlayers = 1\n");
+  const Subject subject(run);
+  const std::string kernel = "backbone.layers.0.sequence_mixer.kernel.";
+  Tensor turns = torch::zeros({4, 32}, torch::kFloat64);
+  turns[2][17] = 2 * std::numbers::pi / 5;
+  set_parameter(subject, kernel + "log_dt", torch::zeros({1}));
+  set_parameter(subject, kernel + "log_A_real", torch::full({1}, -40.0));
+  set_parameter(subject, kernel + "A_imag", turns);
+  const Json result = spectra(subject, subject.examples(1))["mixers"][0];
+  EXPECT_EQ(result["lanes"], 128);
+  EXPECT_LT(result["counting"]["distance"], 1e-12);
+  EXPECT_NEAR(result["complex"].get<double>(), 1.0 / 128, 1e-12);
+}
+
 TEST(Spectra, OfRetNetAreItsDecaysTurnedByItsAngles) {
   const config::RunConfig run = one_layer("mixer = 'retnet'\n[model.retnet]\nnum_heads = 2\n");
   const Subject subject(run);
