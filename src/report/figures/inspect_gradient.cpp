@@ -10,7 +10,6 @@
 namespace mneme::report {
 namespace {
 
-constexpr const char* kMeasured = "measured";
 constexpr const char* kExponential = "exponential";
 constexpr const char* kPower = "power law";
 
@@ -33,11 +32,10 @@ Json gradient_figure(const Json& result, const std::string& title, const std::ve
     // A logarithmic axis has no place for zero, and JSON none for what is not finite.
     if (!one.at("mean").is_number() || !(one["mean"].get<double>() > 0)) continue;
     const double mean = one["mean"];
-    points.push_back({{"lag", one["lag"]}, {"mean", mean}, {"count", one["count"]}, {"series", kMeasured}});
+    points.push_back({{"lag", one["lag"]}, {"mean", mean}, {"count", one["count"]}});
     sizes.push_back(mean);
   }
   if (points.empty()) return empty_figure(title, lines, "every gradient is zero");
-  std::vector<std::string> series{kMeasured};
   Json curves = Json::array();
   if (!result.at("fit").is_null()) {
     const Fit fit = read_fit(result["fit"]);
@@ -49,27 +47,30 @@ Json gradient_figure(const Json& result, const std::string& title, const std::ve
            {std::pair{kExponential, fit.exponential(lag)}, std::pair{kPower, fit.power(lag)}})
         if (value >= least) curves.push_back({{"lag", lag}, {"mean", value}, {"series", name}});
     }
-    series.insert(series.end(), {kExponential, kPower});
   }
   const LogAxis log = log_axis(sizes, "Mean |dL(t) / dx(t - lag)|");
-  const Json x = field("lag", "quantitative", {{"axis", {{"title", "Lag (tokens)"}, {"tickMinStep", 1}}}});
+  // Lag 0 is beside the axis, not on it.
+  const Json x = field("lag", "quantitative",
+                       {{"scale", {{"domain", {-1, points.back()["lag"].get<double>() + 1}}, {"nice", false}}},
+                        {"axis", {{"title", "Lag (tokens)"}, {"tickMinStep", 1}}}});
   const Json y = field("mean", "quantitative", {{"scale", log.scale}, {"axis", log.axis}});
-  const Json color = series_encoding(series).color;
+  const Json color = field("series", "nominal",
+                           {{"scale", {{"domain", {kExponential, kPower}}, {"range", {"#D55E00", "#009E73"}}}},
+                            {"legend", curves.empty() ? Json() : Json{{"title", nullptr}, {"symbolType", "stroke"}}}});
   Json figure = figure_head(title, lines);
   figure.update(
       {{"width", kFigureWidth},
        {"height", kFigureHeight},
        {"datasets", {{"points", points}, {"curves", curves}}},
-       {"layer", Json::array({{{"data", dataset("curves")},
-                               {"mark", {{"type", "line"}, {"strokeWidth", 1.5}, {"strokeDash", {5, 3}}}},
-                               {"encoding", {{"x", x}, {"y", y}, {"color", color}}}},
-                              {{"data", dataset("points")},
-                               {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 1}, {"size", 28}}},
-                               {"encoding",
-                                {{"x", x},
-                                 {"y", y},
-                                 {"color", color},
-                                 {"tooltip", tooltip({{"lag", "lag"}, {"mean", "mean"}, {"count", "of"}})}}}}})}});
+       {"layer",
+        Json::array(
+            {{{"data", dataset("curves")},
+              {"mark", {{"type", "line"}, {"strokeWidth", 1.5}, {"strokeDash", {5, 3}}}},
+              {"encoding", {{"x", x}, {"y", y}, {"color", color}}}},
+             {{"data", dataset("points")},
+              {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 1}, {"size", 28}, {"color", "#0072B2"}}},
+              {"encoding",
+               {{"x", x}, {"y", y}, {"tooltip", tooltip({{"lag", "lag"}, {"mean", "mean"}, {"count", "of"}})}}}}})}});
   return figure;
 }
 
@@ -101,7 +102,7 @@ ReportSection draw_gradient(const Json& result, const InspectedRun& run) {
   section.figures.push_back(
       {"gradient-by-lag",
        gradient_figure(result, title,
-                       {run.label, fmt::format("mean over {} losses", result.at("losses").get<std::int64_t>())}),
+                       {run.label, fmt::format("dots: mean over {} losses", result.at("losses").get<std::int64_t>())}),
        "x is what enters the first layer. Dashed: least squares on the logarithms, from lag 1."});
   Table table{.columns = {{"lag", Align::right}, {"mean gradient", Align::right}, {"losses", Align::right}},
               .rows = {}};

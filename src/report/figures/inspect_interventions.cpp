@@ -74,7 +74,7 @@ Json heat_map(const Json& corruption, const std::string& title, const std::vecto
   const Json color =
       field("mean", "quantitative",
             {{"scale", {{"domain", {-1, 0, 1}}, {"range", {"#D55E00", "#F4F4F4", "#0072B2"}}, {"clamp", true}}},
-             {"legend", {{"title", "Attribution"}, {"gradientLength", 120}}}});
+             {"legend", nullptr}});
   const Json ink = {{"condition", {{"test", "abs(datum.mean) > 0.6"}, {"value", "white"}}}, {"value", kInk}};
   Json figure = figure_head(title, lines);
   figure.update(

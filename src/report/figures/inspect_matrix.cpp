@@ -58,8 +58,9 @@ Json strip_of(const Json& result) {
   return strip;
 }
 
-// Roles that occur, in a fixed order with a fixed colour.
-Json role_colour(const Json& strip) {
+// Roles that occur, in a fixed order with a fixed colour. One legend for all strips: they share the channel `fill`,
+// and the matrices, each with a scale of its own, have `color`.
+Json role_fill(const Json& strip) {
   const std::vector<std::pair<const char*, const char*>> known{
       {"key", "#0072B2"},  {"value", "#E69F00"},  {"query", "#D55E00"},  {"answer", "#D55E00"},
       {"data", "#009E73"}, {"marker", "#CC79A7"}, {"filler", "#DDDDDD"}, {"padding", "#F4F4F4"}};
@@ -71,8 +72,7 @@ Json role_colour(const Json& strip) {
     range.push_back(colour);
   }
   return field("role", "nominal",
-               {{"scale", {{"domain", domain}, {"range", range}}},
-                {"legend", {{"title", nullptr}, {"orient", "bottom"}, {"columns", 4}}}});
+               {{"scale", {{"domain", domain}, {"range", range}}}, {"legend", {{"title", nullptr}, {"columns", 8}}}});
 }
 
 Json matrices_figure(const Json& result, const std::string& title, const std::vector<std::string>& lines) {
@@ -86,21 +86,22 @@ Json matrices_figure(const Json& result, const std::string& title, const std::ve
                   {"axis", {{"title", title_of}, {"grid", false}, {"tickCount", 6}, {"tickMinStep", 1}}}});
   };
   const Json x = axis("s", "from token s", false), y = axis("t", "to token t", true);
-  const Json roles = role_colour(strip);
+  const Json roles = role_fill(strip);
   std::vector<Json> drawn;
   std::vector<std::string> names;
   for (std::size_t p = 0; p < panels.size(); ++p) {
-    const Json cells = {{"data", dataset("entries")},
-                        {"transform", only_panel(p)},
-                        {"mark", {{"type", "rect"}}},
-                        {"encoding",
-                         {{"x", x},
-                          {"x2", {{"field", "s2"}}},
-                          {"y", y},
-                          {"y2", {{"field", "t2"}}},
-                          {"color", field("size", "quantitative",
-                                          {{"scale", {{"type", "sqrt"}, {"scheme", "blues"}}}, {"legend", nullptr}})},
-                          {"tooltip", tooltip({{"t", "to"}, {"s", "from"}, {"size", "|M|"}})}}}};
+    const Json cells = {
+        {"data", dataset("entries")},
+        {"transform", only_panel(p)},
+        {"mark", {{"type", "rect"}}},
+        {"encoding",
+         {{"x", x},
+          {"x2", {{"field", "s2"}}},
+          {"y", y},
+          {"y2", {{"field", "t2"}}},
+          {"color", field("size", "quantitative",
+                          {{"scale", {{"type", "sqrt"}, {"range", {"#EEF4FA", "#08306B"}}}}, {"legend", nullptr}})},
+          {"tooltip", tooltip({{"t", "to"}, {"s", "from"}, {"size", "|M|"}})}}}};
     const auto side = [&](bool above) -> Json {
       Json along = above ? x : y;
       along["field"] = "at";
@@ -109,20 +110,18 @@ Json matrices_figure(const Json& result, const std::string& title, const std::ve
                        {above ? "x2" : "y2", {{"field", "to"}}},
                        {above ? "y" : "x", across},
                        {above ? "y2" : "x2", end},
-                       {"color", roles},
+                       {"fill", roles},
                        {"tooltip", tooltip({{"at", "position"}, {"token", "token"}, {"role", "role"}})}};
       return {{"data", dataset("strip")}, {"mark", {{"type", "rect"}}}, {"encoding", encoding}};
     };
-    drawn.push_back({{"width", kPanelSide},
-                     {"height", kPanelSide},
-                     {"layer", Json::array({cells, side(true), side(false)})},
-                     {"resolve", {{"scale", {{"color", "independent"}}}}}});
+    drawn.push_back(
+        {{"width", kPanelSide}, {"height", kPanelSide}, {"layer", Json::array({cells, side(true), side(false)})}});
     names.push_back(panels[p].name);
   }
   Json figure = figure_head(title, lines, 2);
   figure["datasets"] = {{"entries", entries_of(panels, result.at("block"))}, {"strip", strip}};
   add_panels(figure, drawn, names);
-  if (drawn.size() > 1) figure["columns"] = 2;
+  if (drawn.size() > 1) figure.update({{"columns", 2}, {"resolve", {{"scale", {{"color", "independent"}}}}}});
   return figure;
 }
 

@@ -69,7 +69,7 @@ Json table_figure(const Json& rows, const Json& uniform, const std::vector<std::
                           {"labelLimit", 320}}}});
   const Json y = field("head", "nominal",
                        {{"scale", {{"domain", heads}, {"padding", 0.08}}},
-                        {"axis", {{"title", nullptr}, {"ticks", false}, {"domain", false}}}});
+                        {"axis", {{"title", nullptr}, {"ticks", false}, {"domain", false}, {"labelLimit", 320}}}});
   const Json ink = {{"condition", {{"test", "datum.share > 0.55"}, {"value", "white"}}}, {"value", kInk}};
   Json figure = figure_head("Where mixers look", lines);
   figure.update(
@@ -77,15 +77,15 @@ Json table_figure(const Json& rows, const Json& uniform, const std::vector<std::
        {"width", {{"step", 52}}},
        {"height", {{"step", 26}}},
        {"layer",
-        Json::array(
-            {{{"mark", {{"type", "rect"}, {"cornerRadius", 2}}},
-              {"encoding",
-               {{"x", x},
-                {"y", y},
-                {"color", field("share", "quantitative",
-                                {{"scale", {{"domain", {0, 1}}, {"scheme", "blues"}}}, {"legend", nullptr}})}}}},
-             {{"mark", {{"type", "text"}, {"fontSize", 12}}},
-              {"encoding", {{"x", x}, {"y", y}, {"text", field("text", "nominal")}, {"color", ink}}}}})}});
+        Json::array({{{"mark", {{"type", "rect"}, {"cornerRadius", 2}}},
+                      {"encoding",
+                       {{"x", x},
+                        {"y", y},
+                        {"color", field("share", "quantitative",
+                                        {{"scale", {{"domain", {0, 1}}, {"range", {"#F4F4F4", "#0072B2"}}}},
+                                         {"legend", nullptr}})}}}},
+                     {{"mark", {{"type", "text"}, {"fontSize", 12}}},
+                      {"encoding", {{"x", x}, {"y", y}, {"text", field("text", "nominal")}, {"color", ink}}}}})}});
   return figure;
 }
 
@@ -118,7 +118,8 @@ Json steps_figure(const Json& steps, const std::vector<std::string>& lines) {
   for (const auto& [layer, panel] : panel_of) {
     names[panel] = fmt::format("layer {}", layer);
     const Json common = {
-        {"x", field("step", "quantitative", {{"axis", {{"title", "Step"}, {"format", ",d"}, {"tickCount", 5}}}})},
+        {"x", field("step", "quantitative",
+                    {{"axis", {{"title", "Step"}, {"format", ",d"}, {"tickCount", 5}, {"labelFlush", false}}}})},
         {"y", percent_axis("share", "Share of |M| (%)")},
         {"color", encoding.color}};
     Json with_shape = common;
@@ -133,7 +134,7 @@ Json steps_figure(const Json& steps, const std::vector<std::string>& lines) {
                                 {"encoding", common}},
                                {{"data", dataset("points")},
                                 {"transform", only_panel(panel)},
-                                {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"opacity", 1}}},
+                                {"mark", {{"type", "point"}, {"filled", false}, {"size", 40}, {"opacity", 1}}},
                                 {"encoding", with_shape}}})}};
   }
   Json figure = figure_head("Where mixers look, over training", lines, panel_of.size());

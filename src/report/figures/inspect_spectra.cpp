@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -39,39 +40,81 @@ Json datasets(const Json& mixers) {
   return {{"points", points}, {"circle", circle}};
 }
 
+// Largest distance from zero, of either part.
+double reach_of(const Json& points) {
+  double reach = 1.1;
+  for (const Json& point : points)
+    reach = std::max({reach, 1.05 * std::abs(point["re"].get<double>()), 1.05 * std::abs(point["im"].get<double>())});
+  return reach;
+}
+
+bool all_real(const Json& points) {
+  return std::all_of(points.begin(), points.end(),
+                     [](const Json& point) { return std::abs(point["im"].get<double>()) < 1e-9; });
+}
+
+Json real_axis(double reach) {
+  return field("re", "quantitative",
+               {{"scale", {{"domain", {-reach, reach}}, {"nice", false}}},
+                {"axis", {{"title", "real part"}, {"tickCount", 5}, {"labelFlush", false}}}});
+}
+
+Json tip() { return tooltip({{"series", "of"}, {"re", "real"}, {"im", "imaginary"}}); }
+
+// The complex plane with its unit circle.
+Json plane(std::size_t panel, double reach, const std::vector<std::string>& series) {
+  const SeriesEncoding encoding = series_encoding(series);
+  const Json x = real_axis(reach);
+  Json y = x;
+  y["field"] = "im";
+  y["axis"]["title"] = "imaginary part";
+  const Json unit = {{"data", dataset("circle")},
+                     {"mark", {{"type", "line"}, {"color", kQuietInk}, {"strokeWidth", 1}}},
+                     {"encoding", {{"x", x}, {"y", y}, {"order", field("order", "quantitative")}}}};
+  const auto dots = [&](const std::string& condition, const Json& mark) -> Json {
+    return {
+        {"data", dataset("points")},
+        {"transform", only_panel(panel, condition)},
+        {"mark", mark},
+        {"encoding", {{"x", x}, {"y", y}, {"color", encoding.color}, {"shape", encoding.shape}, {"tooltip", tip()}}}};
+  };
+  // The root is drawn last and larger: poles may lie on it.
+  const std::string is_root = fmt::format("datum.series == '{}'", kRoot);
+  Json layers = Json::array(
+      {unit, dots("!(" + is_root + ")", {{"type", "point"}, {"filled", true}, {"opacity", 0.5}, {"size", 20}})});
+  if (std::find(series.begin(), series.end(), kRoot) != series.end())
+    layers.push_back(dots(is_root, {{"type", "point"}, {"filled", false}, {"opacity", 1}, {"size", 110}}));
+  return {{"width", 220}, {"height", 220}, {"layer", layers}};
+}
+
+// Eigenvalues that are all real, a line of ticks for one token and one for the sequence: on the plane they would hide
+// each other.
+Json real_line(std::size_t panel, double reach, const std::vector<std::string>& series) {
+  Json color = series_encoding(series).color;
+  color["legend"] = nullptr;
+  const Json y =
+      field("series", "nominal", {{"scale", {{"domain", series}}}, {"axis", {{"title", nullptr}, {"grid", false}}}});
+  const Json ticks = {{"data", dataset("points")},
+                      {"transform", only_panel(panel)},
+                      {"mark", {{"type", "tick"}, {"opacity", 0.35}, {"thickness", 1.2}, {"size", 26}}},
+                      {"encoding", {{"x", real_axis(reach)}, {"y", y}, {"color", color}, {"tooltip", tip()}}}};
+  return {{"width", 250},
+          {"height", 80},
+          {"layer", Json::array({vertical_rules({-1, 0, 1}, real_axis(reach), kQuietInk), ticks})}};
+}
+
 Json spectra_figure(const Json& mixers, const std::vector<std::string>& lines) {
   const Json data = datasets(mixers);
-  double reach = 1.1;
-  bool has_root = false;
-  for (const Json& point : data["points"]) {
-    reach = std::max({reach, 1.05 * std::abs(point["re"].get<double>()), 1.05 * std::abs(point["im"].get<double>())});
-    has_root |= point["series"] == kRoot;
-  }
+  const Json& points = data["points"];
+  const double reach = reach_of(points);
   std::vector<std::string> series{kToken, kSequence};
-  if (has_root) series.emplace_back(kRoot);
-  const SeriesEncoding encoding = series_encoding(series);
-  const auto axis = [&](const char* name, const char* title) {
-    return field(
-        name, "quantitative",
-        {{"scale", {{"domain", {-reach, reach}}, {"nice", false}}}, {"axis", {{"title", title}, {"tickCount", 5}}}});
-  };
-  const Json x = axis("re", "real part"), y = axis("im", "imaginary part");
+  if (std::any_of(points.begin(), points.end(), [](const Json& point) { return point["series"] == kRoot; }))
+    series.emplace_back(kRoot);
+  const auto draw = all_real(points) ? real_line : plane;
   std::vector<Json> panels;
   std::vector<std::string> names;
   for (std::size_t p = 0; p < mixers.size(); ++p) {
-    const Json unit = {{"data", dataset("circle")},
-                       {"mark", {{"type", "line"}, {"color", kQuietInk}, {"strokeWidth", 1}}},
-                       {"encoding", {{"x", x}, {"y", y}, {"order", field("order", "quantitative")}}}};
-    const Json dots = {{"data", dataset("points")},
-                       {"transform", only_panel(p)},
-                       {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 0.6}, {"size", 24}}},
-                       {"encoding",
-                        {{"x", x},
-                         {"y", y},
-                         {"color", encoding.color},
-                         {"shape", encoding.shape},
-                         {"tooltip", tooltip({{"series", "of"}, {"re", "real"}, {"im", "imaginary"}})}}}};
-    panels.push_back({{"width", 220}, {"height", 220}, {"layer", Json::array({unit, dots})}});
+    panels.push_back(draw(p, reach, series));
     names.push_back(panel_name(mixers[p]));
   }
   Json figure = figure_head("Eigenvalues of the transitions", lines, mixers.size() == 1 ? 1 : 2);
@@ -137,7 +180,7 @@ ReportSection draw_spectra(const Json& result, const InspectedRun& run) {
   section.figures.push_back(
       {"spectra", spectra_figure(mixers, {run.label, "example 0 of the test split, " + tokens + " tokens"}),
        "Of the derivative of the state after a token by the state before it, and of the product of all tokens. The "
-       "circle has radius 1."});
+       "circle has radius 1; where all are real, there is a line of ticks for each."});
   section.tables.push_back({"Transitions", table,
                             "A block are the elements of a state that act on each other; lanes are its blocks. "
                             "Half-lives in tokens, from |lambda|^(1/T) of the product over T tokens.",

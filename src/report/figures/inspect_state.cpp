@@ -43,9 +43,10 @@ Json bits_figure(const Json& result, const std::string& title, const std::vector
   }
   std::vector<double> ticks;
   for (const Json& point : ceiling) ticks.push_back(point["pairs"]);
-  const Json x = field("pairs", "quantitative",
-                       {{"scale", {{"type", "log"}, {"base", 2}, {"domain", {1, std::max(2.0, largest)}}}},
-                        {"axis", {{"title", "Pairs read"}, {"values", ticks}, {"format", "d"}}}});
+  const Json x =
+      field("pairs", "quantitative",
+            {{"scale", {{"type", "log"}, {"base", 2}, {"domain", {1, std::max(2.0, largest)}}}},
+             {"axis", {{"title", "Pairs read"}, {"values", ticks}, {"format", "d"}, {"labelFlush", false}}}});
   const Json y = field("bits", "quantitative", {{"axis", {{"title", "Bits about the values"}}}});
   const SeriesEncoding look = series_encoding(series);
   Json figure = figure_head(title, lines);
@@ -61,7 +62,8 @@ Json bits_figure(const Json& result, const std::string& title, const std::vector
                       {"mark", {{"type", "line"}, {"strokeWidth", 1.5}}},
                       {"encoding", {{"x", x}, {"y", y}, {"color", look.color}}}},
                      {{"data", dataset("points")},
-                      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"opacity", 1}}},
+                      // Hollow: layers that hold the same lie over each other.
+                      {"mark", {{"type", "point"}, {"filled", false}, {"size", 50}, {"opacity", 1}}},
                       {"encoding",
                        {{"x", x},
                         {"y", y},
@@ -129,13 +131,13 @@ ReportSection draw_state(const Json& result, const InspectedRun& run) {
   section.findings.push_back(fmt::format("asked after {} pairs, the model reads {:.1f} bits of {:.0f} back",
                                          last.at("pairs").get<std::int64_t>(), last.at("bits").get<double>(),
                                          most * last.at("pairs").get<double>()));
-  const std::string how =
-      fmt::format("values out of {}, {} pairs in training; probes fitted to {} sequences, tested on {}",
-                  result.at("values").get<std::int64_t>(), result.at("own_pairs").get<std::int64_t>(),
-                  result.at("train").get<std::int64_t>(), result.at("test").get<std::int64_t>());
+  const std::string how = fmt::format(
+      "values out of {}, {} pairs in training; probes fitted to {} sequences, tested on {}; dashed: all there is",
+      result.at("values").get<std::int64_t>(), result.at("own_pairs").get<std::int64_t>(),
+      result.at("train").get<std::int64_t>(), result.at("test").get<std::int64_t>());
   section.figures.push_back({"state-bits", bits_figure(result, "What the state holds", {run.label, how}),
                              "Bits that a linear map of the state gives about the values of all pairs read so far, at "
-                             "least (Fano's bound of its accuracy). Dashed: all there is."});
+                             "least (Fano's bound of its accuracy)."});
   section.tables.push_back({"What the state holds", contents_table(result),
                             "Interference: mean |cosine| between the changes that a new value of one pair and of "
                             "another make to the state. Effective rank: of the states of many sequences.",
