@@ -9,7 +9,10 @@ namespace mneme::cli {
 
 void print_report(const report::StudyReport& report, const report::ReportSubject& subject, bool json) {
   if (json) {
-    Json files = Json::array(), figures = Json::array(), claims = Json::array();
+    Json files = Json::array(), figures = Json::array(), claims = Json::array(), inspections = Json::array();
+    for (const report::ReportSection& overview : subject.inspections.overview)
+      for (const report::ReportTable& table : overview.tables)
+        for (const report::Record& record : table.records) inspections.push_back(Json(record));
     for (const report::JudgedClaim& one : subject.claims) claims.push_back(report::claim_json(one));
     for (const Path& file : report.files) files.push_back(file.string());
     for (std::size_t i = 0; i < report.figures.size(); ++i) {
@@ -24,7 +27,8 @@ void print_report(const report::StudyReport& report, const report::ReportSubject
                 {"files", files},
                 {"messages", report.messages},
                 {"figures", figures},
-                {"claims", claims}});
+                {"claims", claims},
+                {"inspections", inspections}});
     return;
   }
   fmt::print("{}\n", subject.title);
@@ -46,6 +50,12 @@ void print_report(const report::StudyReport& report, const report::ReportSubject
                                    ? ""
                                    : fmt::format(": {} [{}]", one.judgement.numbers, one.judgement.size)),
                    16));
+  for (const report::ReportSection& overview : subject.inspections.overview) {
+    fmt::print("\n{}\n", overview.title);
+    for (const report::ReportTable& table : overview.tables)
+      if (!table.folded) fmt::print("{}", fit(table.table));
+    for (const std::string& finding : overview.findings) fmt::print("{}\n", fit(finding));
+  }
   if (report.runs < subject.planned) fmt::print("{} of {} runs have finished\n", report.runs, subject.planned);
   for (const std::string& message : report.messages) print_note(message);
   fmt::print("\nreport  {}\nfiles   {}\n", report.page.string(), report.directory.string());

@@ -46,6 +46,35 @@ TEST_F(AppInspect, ATrainedRunIsLookedAtAndItsDirectoryHasTheResults) {
   }
 }
 
+TEST_F(AppInspect, AReportShowsWhatWasFoundInItsRuns) {
+  ASSERT_EQ(mneme(joined({"train"}, kTiny)).exit_code, 0);
+  const std::string id = testing::sample_run().id;
+  EXPECT_TRUE(json({"report", "mixer=attention"})["inspections"].empty());
+  const Json found = json({"inspect", id, "--what", "matrix,gradient", "--examples", "2"})["runs"][0]["analyses"];
+  const Json report = json({"report", "mixer=attention"});
+  std::vector<std::string> said, expected;
+  for (const Json& line : report["inspections"]) {
+    EXPECT_EQ(line["run"], id);
+    said.push_back(line["found"]);
+  }
+  for (const Json& analysis : found)
+    for (const Json& finding : analysis["findings"]) expected.push_back(finding);
+  EXPECT_EQ(said, expected);
+  EXPECT_GE(said.size(), 2U);
+  const std::string page = read_file(std::string(report["page"]));
+  for (const char* part : {"Mixing matrices: attention, lr", "Gradient by lag: attention, lr"})
+    EXPECT_THAT(page, HasSubstr(part));
+  EXPECT_THAT(page, HasSubstr(id + "-gradient-by-lag"));  // the figure, drawn by the page
+  const Path csv = Path(std::string(report["page"])).parent_path() / "inspections.csv";
+  EXPECT_THAT(read_file(csv), HasSubstr("run,model,analysis,found"));
+
+  // Results of another shape do not take the report away.
+  write_file_atomically(sample.lab.run(id).path() / "inspect/gradient.json", "{}\n");
+  const ProcessResult text = mneme({"report", "mixer=attention"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("not a result of mneme inspect"));
+}
+
 TEST_F(AppInspect, WrongInputIsNamed) {
   ASSERT_EQ(mneme(joined({"train"}, kTiny)).exit_code, 0);
   const std::string id = testing::sample_run().id;

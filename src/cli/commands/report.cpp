@@ -128,6 +128,7 @@ int report(const ReportOptions& options, const Context& context) {
     }
     subject = subject_of_rows(rows, figure);
     subject.environments = report::environments_of(rows, lab);
+    subject.inspections = report::inspections_of(rows, lab);
   }
   // Another kind of figure is another report: it leaves the one of the study as it is.
   if (!options.kind.empty()) subject.name += "-" + options.kind + (options.all_rates ? "-all-rates" : "");

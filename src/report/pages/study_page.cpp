@@ -48,6 +48,7 @@ std::vector<ReportSection> sections_of(const std::vector<ResultRow>& rows, const
          claim_records(subject.claims)});
   for (const FigureReport& figure : figures)
     sections.push_back({.title = "", .findings = figure.findings, .figures = figure.figures, .tables = figure.tables});
+  sections.insert(sections.end(), subject.inspections.overview.begin(), subject.inspections.overview.end());
   ReportSection& last = sections.emplace_back();
   last.tables.push_back(
       {"Settings", settings_table(rows), "What all runs have in common.", true, "settings", settings_records(rows)});

@@ -12,7 +12,7 @@ namespace mneme::report {
 Facts facts_of(const std::vector<ResultRow>& rows, const ReportSubject& subject,
                const std::vector<FigureReport>& figures);
 
-// Claims, then each figure with its tables, then settings, environment and runs.
+// Claims, then each figure with its tables, then what was found inside runs, then settings, environment and runs.
 std::vector<ReportSection> sections_of(const std::vector<ResultRow>& rows, const ReportSubject& subject,
                                        const std::vector<FigureReport>& figures);
 

@@ -47,6 +47,7 @@ StudyContent collect_study(const study::Study& study, store::Index& index, const
   content.rows = rows_of(study, content.subject.figures, index, lab);
   content.subject.claims = judge_claims(study.name, content.rows, study.runs);
   content.subject.environments = environments_of(content.rows, lab);
+  content.subject.inspections = inspections_of(content.rows, lab);
   return content;
 }
 
@@ -76,14 +77,17 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
     write_file_atomically(file, text);
     report.files.push_back(file);
   };
-  const ReportPage page{.title = subject.title,
-                        .summary = "",
-                        .facts = facts_of(rows, subject, report.figures),
-                        .sections = sections_of(rows, subject, report.figures),
-                        .footer = page_footer()};
+  const std::vector<ReportSection> own = sections_of(rows, subject, report.figures);
+  ReportPage page{.title = subject.title,
+                  .summary = "",
+                  .facts = facts_of(rows, subject, report.figures),
+                  .sections = own,
+                  .footer = page_footer()};
+  // Before the settings. The files of these figures are in the directories of the runs.
+  page.sections.insert(page.sections.end() - 1, subject.inspections.details.begin(), subject.inspections.details.end());
   write(report.page, render_page(page));
   std::set<std::string> given;
-  for (const ReportSection& section : page.sections) {
+  for (const ReportSection& section : own) {
     for (const ReportFigure& figure : section.figures) {
       Drawing drawing = draw_figure(figure.specification, report.directory / once(given, "figure"));
       report.files.insert(report.files.end(), drawing.written.begin(), drawing.written.end());

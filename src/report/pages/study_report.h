@@ -8,6 +8,7 @@
 #include "report/claims/claims.h"
 #include "report/figures/kinds.h"
 #include "report/pages/html.h"
+#include "report/pages/study_inspections.h"
 #include "report/pages/study_rows.h"
 
 namespace mneme::report {
@@ -23,6 +24,7 @@ struct ReportSubject {
   std::vector<study::PaperValue> paper;
   std::vector<Environment> environments;
   std::vector<JudgedClaim> claims = {};  // of a paper, on these rows
+  StudyInspections inspections = {};
 };
 
 struct StudyReport {
@@ -38,7 +40,7 @@ ReportSubject subject_of(const study::Study& study);
 
 // A study as a lab has it: what its report is made of.
 struct StudyContent {
-  ReportSubject subject;  // with the claims that the rows were judged by, and the machines that they come from
+  ReportSubject subject;  // with the claims that the rows were judged by, their machines and what was found inside them
   std::vector<ResultRow> rows;
 };
 
