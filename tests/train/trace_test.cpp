@@ -1,6 +1,7 @@
 // What the trainer records of its last steps, for the autopsy of a run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/temporary_directory.h"
@@ -128,6 +129,32 @@ TEST(TrainingTrace, DecaysAreReadOffTheParameters) {
   expect(range("s4d", "log_A_real", std::log(2.0), "log_dt", std::log(0.1)), std::exp(-0.2));
   EXPECT_TRUE(std::isnan(range("gru", "none", 0).first));
   EXPECT_TRUE(std::isnan(range("ema", "decay", NAN).second));
+}
+
+// The matrix of an IDS4 has no bound: at a rate that warms up to 1 its powers overflow within some tens of steps, and
+// the autopsy has the group, not later than the loss is lost.
+TEST(TrainingTrace, ARunThatReallyDivergesNamesTheGroup) {
+  const testing::TemporaryDirectory directory;
+  const config::RunConfig run = config::resolve_run(
+      parse_toml("[task]\nlength = 48\npairs = 2\nvocab = 64\n[model]\nwidth = 16\nmixer = 'ids4'\n[train]\nbatch = 8\n"
+                 "eval_every = 400\neval_examples = 20\ntest_examples = 20\nsteps = 400\nclip = 0.0\nlr = 1.0\n"
+                 "schedule = 'constant'\nwarmup = 0.9\n",
+                 "test"));
+  Stopper observer;
+  Trainer trainer(run);
+  const TrainResult result = trainer.train(directory / "c.safetensors", observer);
+  ASSERT_EQ(result.outcome, Outcome::diverged) << "after " << trainer.trace().steps.back().step;
+  save_autopsy(directory / "a", trainer.trace(), run.id);
+  const TrainingTrace kept = load_autopsy(directory / "a");
+  EXPECT_FALSE(std::isfinite(kept.steps.back().loss));
+  const auto found = departures(kept);
+  ASSERT_FALSE(found.empty());
+  EXPECT_FALSE(found.front().group.empty()) << found.front().quantity;
+  EXPECT_LE(found.front().step, kept.steps.back().step);
+  const auto matrix = std::find_if(found.begin(), found.end(), [](const Departure& one) {
+    return one.group.ends_with("sequence_mixer.A") && !std::isfinite(one.value);
+  });
+  EXPECT_NE(matrix, found.end());
 }
 
 TEST(TrainingTrace, APlantedFaultIsFoundAtItsStep) {
