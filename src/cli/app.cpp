@@ -15,7 +15,7 @@
 #include "cli/terminal/terminal.h"
 #include "core/code_identity.h"
 #include "core/error.h"
-#include "core/out_of_memory.h"
+#include "core/shortage.h"
 #include "core/text.h"
 #include "run/python_mixers.h"
 

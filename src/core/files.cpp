@@ -12,14 +12,17 @@
 
 #include "core/commit.h"
 #include "core/error.h"
+#include "core/shortage.h"
 
 namespace mneme {
 namespace {
 
 [[noreturn]] void fail(const Path& path, std::string_view action, int code) {
-  std::string reason = std::strerror(code);
-  if (code == ENOSPC || code == EDQUOT) reason += "; free some space and run the same command again";
-  throw Error(ErrorKind::io, path.string(), fmt::format("cannot {}: {}", action, reason));
+  const std::string what = fmt::format("cannot {}: {}", action, std::strerror(code));
+  if (code == ENOSPC || code == EDQUOT)
+    throw ShortageError(Shortage::disk, ErrorKind::io, path.string(),
+                        what + "; free some space and run the same command again");
+  throw Error(ErrorKind::io, path.string(), what);
 }
 
 class PosixOutputFile : public OutputFile {

@@ -135,7 +135,7 @@ void Execution::give(WorkerSlot& slot) {
                   {"id", run.id},
                   {"attempt", slot.run->attempt},
                   {"holder", store::our_holder()},
-                  {"config", run.json},
+                  {"config", run.json()},
                   {"directory", directory(slot.run->run).path().string()}};
   request.update(options_.request);
   slot.heard = Clock::now();
@@ -164,8 +164,7 @@ Execution::HandOver Execution::hand_over(const LeasedRun& leased) try {
   return HandOver::later;
 } catch (const Error& error) {
   observer_.on_note(fmt::format("run {}: cannot be moved to the lab: {}", runs_[leased.run].id, error.what()));
-  if (std::string_view(error.what()).find(std::strerror(ENOSPC)) != std::string_view::npos)
-    result_.stopped = error.what();
+  if (shortage_of(error) == Shortage::disk) result_.stopped = error.what();
   return HandOver::lost;
 }
 

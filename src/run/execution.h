@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/shortage.h"
 #include "run/local_executor.h"
 #include "run/run_queue.h"
 #include "run/staging.h"
@@ -57,7 +58,13 @@ class Execution {
   void check_code(const Json& ready);
   void watch_over(WorkerSlot& slot);
   void handle_death(std::size_t slot, int exit_code);
-  void handle_failure(std::size_t slot, const LeasedRun& run, ErrorKind kind, const std::string& reason, bool death);
+  struct RunFailure {
+    ErrorKind kind = ErrorKind::internal;
+    std::string reason;
+    Shortage shortage = Shortage::none;
+    bool death = false;  // of the worker
+  };
+  void handle_failure(std::size_t slot, const LeasedRun& run, const RunFailure& failure);
   void again(const LeasedRun& leased);
   void start_over(WorkerSlot& slot);
   void settle(int slot, std::size_t run, store::RunState state, bool elsewhere);

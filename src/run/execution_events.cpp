@@ -2,10 +2,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <cstring>
-
 #include "core/code_identity.h"
-#include "core/out_of_memory.h"
 #include "core/text.h"
 #include "run/execution.h"
 #include "run/failure_record.h"
@@ -29,9 +26,9 @@ double number_in(const Json& event, const char* key) {
 std::string after_semicolon(const std::string& words) { return words.empty() ? "" : "; " + words; }
 
 // Trouble that the same request would meet again.
-bool is_final(ErrorKind kind, std::string_view reason) {
+bool is_final(ErrorKind kind, Shortage shortage) {
   return kind == ErrorKind::usage || kind == ErrorKind::data || kind == ErrorKind::mismatch ||
-         reason.starts_with(kOutOfMemory);
+         shortage == Shortage::memory;
 }
 
 }  // namespace
@@ -125,8 +122,10 @@ void Execution::handle(std::size_t number, const Json& event) {
     finish(number);
   } else if (kind == "failed") {
     slot.run.reset();
-    handle_failure(number, leased, static_cast<ErrorKind>(event.value("kind", 1)),
-                   event.value("message", "no reason given"), false);
+    handle_failure(number, leased,
+                   {.kind = static_cast<ErrorKind>(event.value("kind", 1)),
+                    .reason = event.value("message", "no reason given"),
+                    .shortage = shortage_named(event.value("shortage", ""))});
   }
 }
 
@@ -179,38 +178,40 @@ void Execution::handle_death(std::size_t number, int exit_code) {
     observer_.on_note(fmt::format("run {}: its worker was stopped from outside; resuming with another", runs_[run].id));
     return again(*slot.run);
   }
-  std::string reason = "the worker " + describe_exit(exit_code);
-  if (slot.silent) reason = fmt::format("the worker did not respond for {:g} s", options_.lease);
-  if (exit_code == 128 + SIGKILL && kernel_kill_count() > slot.kernel_kills)
-    reason = fmt::format("{}: killed by the operating system", kOutOfMemory);
+  RunFailure failure{.kind = ErrorKind::runs_failed, .reason = "the worker " + describe_exit(exit_code), .death = true};
+  if (slot.silent) failure.reason = fmt::format("the worker did not respond for {:g} s", options_.lease);
+  if (exit_code == 128 + SIGKILL && kernel_kill_count() > slot.kernel_kills) {
+    failure.reason = fmt::format("{}: killed by the operating system", kOutOfMemory);
+    failure.shortage = Shortage::memory;
+  }
   std::vector<std::string> log;
   for (const std::string& line : split(slot.process->error_tail(), '\n'))
     if (!line.empty()) log.push_back("worker: " + line);
-  log.push_back(reason);
-  const std::int64_t deaths = record_death(directory(run), slot.run->attempt, log);
-  if (deaths < kMostDeaths) return handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
-  reason = fmt::format("set aside after killing {} workers; the last: {}", deaths, reason);
-  failures_[run] = options_.attempts;
-  handle_failure(number, *slot.run, ErrorKind::runs_failed, reason, true);
+  log.push_back(failure.reason);
+  if (const std::int64_t deaths = record_death(directory(run), slot.run->attempt, log); deaths >= kMostDeaths) {
+    failure.reason = fmt::format("set aside after killing {} workers; the last: {}", deaths, failure.reason);
+    failures_[run] = options_.attempts;
+  }
+  handle_failure(number, *slot.run, failure);
 }
 
-void Execution::handle_failure(std::size_t slot, const LeasedRun& leased, ErrorKind kind, const std::string& reason,
-                               bool death) {
+void Execution::handle_failure(std::size_t slot, const LeasedRun& leased, const RunFailure& failure) {
   const std::size_t run = leased.run;
-  const bool set_aside = death && failures_[run] >= options_.attempts;
-  if (reason.find(std::strerror(ENOSPC)) != reason.npos) {
-    result_.stopped = fmt::format("{} (run {})", reason, runs_[run].id);
-  } else if (!is_final(kind, reason) && ++failures_[run] < options_.attempts && !stopping_) {
-    observer_.on_note(fmt::format("run {} failed; trying again: {}", runs_[run].id, reason));
+  const bool set_aside = failure.death && failures_[run] >= options_.attempts;
+  if (failure.shortage == Shortage::disk) {
+    result_.stopped = fmt::format("{} (run {})", failure.reason, runs_[run].id);
+  } else if (!is_final(failure.kind, failure.shortage) && ++failures_[run] < options_.attempts && !stopping_) {
+    observer_.on_note(fmt::format("run {} failed; trying again: {}", runs_[run].id, failure.reason));
     return again(leased);
   }
-  if (const std::string trouble =
-          record_ending(directory(run), runs_[run].id, leased.attempt, {.reason = reason, .set_aside = set_aside});
+  if (const std::string trouble = record_ending(directory(run), runs_[run].id, leased.attempt,
+                                                {.reason = failure.reason, .set_aside = set_aside});
       !trouble.empty())
     observer_.on_note(fmt::format("run {}: could not record its failure: {}", runs_[run].id, trouble));
   hand_over(leased);
   queue_->release(leased);
-  end(static_cast<int>(slot), run, {.state = store::RunState::failed, .reason = reason, .kind = kind, .summary = {}});
+  end(static_cast<int>(slot), run,
+      {.state = store::RunState::failed, .reason = failure.reason, .kind = failure.kind, .summary = {}});
 }
 
 void Execution::start_over(WorkerSlot& slot) {

@@ -112,7 +112,7 @@ void carry_out_bench_train(const Json& request) {
   const auto share_of = [&](double Turn::*rate) {
     return median_of(turns, [&](const Turn& turn) { return flop / median(turn.thread) / (turn.*rate); });
   };
-  Json result = {{"config", run.json},
+  Json result = {{"config", run.json()},
                  {"parameters", run.parameters()},
                  {"steps", steps},
                  {"step_seconds", step},

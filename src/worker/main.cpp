@@ -83,13 +83,10 @@ bool carry_out(const std::string& line) {
                       "', expected run, evaluate, inspect, measure, verify, check, bench_train, bench_mixer, "
                       "describe_mixer, measure_mixer or try_order");
     }
-  } catch (const Error& error) {
-    send_event("failed", {{"id", id}, {"kind", error.exit_code()}, {"message", error.what()}});
-  } catch (const Json::exception& error) {
-    send_event("failed", {{"id", id}, {"kind", 2}, {"message", std::string("[request] ") + error.what()}});
   } catch (const std::exception& error) {
-    const Failure failure = failure_of(error);
-    send_event("failed", {{"id", id}, {"kind", static_cast<int>(failure.kind)}, {"message", failure.message}});
+    Json fields = failure_of(error).fields();
+    fields["id"] = id;
+    send_event("failed", fields);
   }
   return true;
 }

@@ -177,12 +177,12 @@ bool carry_out_run(const Json& request) {
   catalog::also_look_in(directory.path() / "python");
   const config::RunConfig run = config::resolve_run(config_from_json(request.at("config"), "request"));
   const store::RunWriter writer =
-      store::RunWriter::begin(directory, run.json, request.value("attempt", std::int64_t{0}),
+      store::RunWriter::begin(directory, run.json(), request.value("attempt", std::int64_t{0}),
                               request.value("holder", "a worker started by hand"));
   writer.remove_summary();
   const Json environment = store::environment_for(directory, fingerprint(run.train.text("device")));
   if (environment.contains("earlier") && environment["earlier"].front().value("code", "") != this_code().build)
-    writer.log(fmt::format("goes on with {}; it was begun with {}", describe(this_code()),
+    writer.log(fmt::format("resumes with {}; it was started with {}", describe(this_code()),
                            describe(store::codes_of(directory).front())));
   writer.write_environment(environment);
   for (const config::MixerConfig& mixer : run.mixers)

@@ -44,7 +44,7 @@ void save_training_case(const Path& path, train::Trainer& trainer, const config:
   views["answers"] = view("I32", {labels}, batch.answers.data());
   save_safetensors(
       path, views,
-      {{"config", run.json.dump()}, {"loss", fmt::format("{}", loss)}, {"gradient_norm", fmt::format("{}", norm)}});
+      {{"config", run.json().dump()}, {"loss", fmt::format("{}", loss)}, {"gradient_norm", fmt::format("{}", norm)}});
 }
 
 }  // namespace mneme::worker

@@ -52,6 +52,25 @@ TEST_F(ExecutorTrouble, AFailedRunIsTriedAsOftenAsAsked) {
   EXPECT_THAT(watcher.notes, Contains(HasSubstr("trying again")));
 }
 
+// It was the words "out of memory" that decided this.
+TEST_F(ExecutorTrouble, LackOfMemoryIsToldByItsNameAndNotByWords) {
+  const auto runs = seeds(1);
+  const Path asked = sample.directory / "asked";
+  const auto times_tried = [&](const std::string& fields) {
+    const Path script = sample.directory / "worker.sh";
+    write_file_atomically(script, "#!/bin/sh\necho '{\"event\":\"ready\"}'\nwhile read -r request; do\n  echo >> '" +
+                                      asked.string() + "'\n  echo '{\"event\":\"failed\",\"kind\":5," + fields +
+                                      "}'\ndone\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    write_file_atomically(asked, "");
+    const ExecutionResult result = execute(runs, sample.lab, &index, options(1, 3, script.c_str()), watcher);
+    EXPECT_EQ(result.runs[0].state, store::RunState::failed);
+    return read_file(asked).size();
+  };
+  EXPECT_EQ(times_tried(R"("message":"too large","shortage":"memory")"), 1u);
+  EXPECT_EQ(times_tried(R"("message":"out of memory, says a stranger")"), 3u);
+}
+
 TEST_F(ExecutorTrouble, ARunThatKillsThreeWorkersIsSetAsideAndTheOthersFinish) {
   const auto runs = seeds(3, "train.steps=400");
   int kills = 0;
@@ -147,7 +166,7 @@ TEST_F(ExecutorTrouble, AWorkerThatTalksNonsenseFailsItsRun) {
       fake, "#!/bin/sh\necho '{\"event\":\"ready\"}'\nread request\necho 'Segmentation fault'\nsleep 600\n");
   std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
   const auto runs = seeds(1);
-  sample.lab.run(runs[0].id).create(runs[0].json);
+  sample.lab.run(runs[0].id).create(runs[0].json());
   const ExecutionResult result = execute(runs, sample.lab, &index, options(1, 1, fake), watcher);
   EXPECT_EQ(result.runs[0].state, store::RunState::failed);
 }

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/out_of_memory.h"
+#include "core/shortage.h"
 
 namespace mneme::kernels {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/out_of_memory.h"
+#include "core/shortage.h"
 #include "kernels/attention/causal_attention.h"
 #include "kernels/conv/cauchy.h"
 #include "kernels/conv/long_conv.h"
