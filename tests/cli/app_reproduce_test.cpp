@@ -4,6 +4,8 @@
 
 #include "cli/app_testing.h"
 #include "report/claims/reproductions.h"
+#include "report/pages/kept_results.h"
+#include "report/pages/study_files.h"
 #include "support/places.h"
 #include "support/slow.h"
 
@@ -37,6 +39,32 @@ TEST_F(AppReproduce, RunsDrawsAndJudgesAnItem) {
   const Json item = json({"reproduce", "B.ids4", "--scale", "smoke"})["items"][0];
   EXPECT_EQ(item["ended"], item["planned"]);
   EXPECT_EQ(item["claims"].size(), 1u);
+}
+
+// --results used to hide the lab's runs also from --save and --no-train: what the lab had was never saved.
+TEST_F(AppReproduce, SavedResultsAndTheLabsRunsAreReadTogether) {
+  const Path kept = sample.lab.root() / "kept";
+  const study::Study study = report::open_study("memory/ids4", {"smoke", {}});
+  ASSERT_GE(study.runs.size(), 2u);
+  const config::RunConfig &saved = study.runs[0], &trained = study.runs[1];
+  report::ResultRow row;
+  row.run = saved.id;
+  row.config = saved.json();
+  row.outcome = "done";
+  row.validation_accuracy = row.test_accuracy = 0.5;
+  report::keep_results(report::kept_file(kept, "B.ids4", "smoke"), std::span(&row, 1));
+  testing::put_summary(sample.lab.run(trained.id), trained, testing::sample_summary(trained, "done", 0.25, 0.25));
+
+  const std::vector<std::string> both = {"reproduce", "B.ids4", "--scale", "smoke", "--results", kept.string()};
+  EXPECT_EQ(json(both)["items"][0]["ended"], 1) << "--results alone: only what is saved";
+  for (const std::vector<std::string>& with : {std::vector<std::string>{"--no-train"}, {"--save", kept.string()}}) {
+    std::vector<std::string> command = both;
+    command.insert(command.end(), with.begin(), with.end());
+    const Json item = json(command)["items"][0];
+    EXPECT_EQ(item["ended"], 2) << with[0];
+    EXPECT_EQ(item["kept"], 1) << with[0];
+  }
+  EXPECT_EQ(json(both)["items"][0]["ended"], 2) << "--save has saved the lab's run";
 }
 
 TEST_F(AppReproduce, SizesNeedNoRuns) { EXPECT_THAT(mneme({"reproduce", "B.table8"}).out, HasSubstr("51,393")); }

@@ -22,7 +22,7 @@ namespace {
 struct ReproduceOptions {
   std::vector<std::string> items;
   std::string scale;
-  std::string results;  // directory to read from instead of the lab
+  std::string results;  // directory to read from
   std::string save;     // directory to write results and figures to
   bool no_train = false;
   std::string page;  // Markdown whose marks are filled from the kept results
@@ -39,13 +39,19 @@ report::Table standing_table(const std::vector<report::ReproductionState>& state
   return table;
 }
 
-// The state from saved results if given, else from the lab.
+// --results alone judges what is saved, whatever the lab has; --save and --no-train ask for what the lab has as well.
+bool reads_lab(const ReproduceOptions& options) {
+  return options.results.empty() || !options.save.empty() || options.no_train;
+}
+
 report::ReproductionState state_of(const report::Reproduction& item, const ReproduceOptions& options,
                                    const Context& context, std::optional<store::Index>& index) {
-  if (!options.results.empty()) return report::state_in_files(item, options.scale, options.results);
+  if (!reads_lab(options)) return report::state_in_files(item, options.scale, options.results);
   const store::Lab lab = context.lab();
   if (!index && std::filesystem::exists(lab.root())) index.emplace(open_index(lab));
-  return report::state_in_lab(item, options.scale, lab, index ? &*index : nullptr);
+  store::Index* const known = index ? &*index : nullptr;
+  return options.results.empty() ? report::state_in_lab(item, options.scale, lab, known)
+                                 : report::state_in_both(item, options.scale, lab, known, options.results);
 }
 
 int print_list(const ReproduceOptions& options, const Context& context) {
@@ -188,7 +194,9 @@ void add_reproduce(CLI::App& app, Context& context) {
   app.add_option("--max-time", options->limits.max_time,
                  "stop each sweep after this time and save checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
-  app.add_option("--results", options->results, "judge and draw results saved in this directory; train nothing")
+  app.add_option("--results", options->results,
+                 "judge and draw results saved in this directory; train nothing. With --save or --no-train: use them "
+                 "for runs missing from this lab")
       ->type_name("DIR");
   app.add_option("--save", options->save,
                  "save each result (JSON lines) as its run ends, and figures (SVG), in this directory")
@@ -196,7 +204,8 @@ void add_reproduce(CLI::App& app, Context& context) {
   app.add_option("--page", options->page,
                  "with --results: fill the marks of this Markdown page from the kept results (docs/reproducing.md)")
       ->type_name("FILE");
-  app.add_flag("--no-train", options->no_train, "judge, draw and save what the lab has; train nothing");
+  app.add_flag("--no-train", options->no_train,
+               "judge and draw what the lab has (with --save: save it); train nothing");
   app.callback([options, jobs, &context] {
     context.action = [options, given = jobs->count() > 0, &context] { return reproduce(*options, given, context); };
   });
