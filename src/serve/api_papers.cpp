@@ -59,7 +59,7 @@ void add_leaves(const Json& object, const std::string& path, std::map<std::strin
 
 std::map<std::string, std::set<Json>> values_of(const study::Study& study) {
   std::map<std::string, std::set<Json>> values;
-  for (const config::RunConfig& run : study.runs) add_leaves(run.json, "", values);
+  for (const config::RunConfig& run : study.runs) add_leaves(run.json(), "", values);
   // They follow from train.seed.
   std::erase_if(values, [](const auto& one) { return one.first.ends_with("_seed"); });
   return values;
@@ -114,6 +114,9 @@ Json ours_of(const study::PaperValue& value, const std::vector<report::ResultRow
 // What the paper reports, and of which of our runs: by the axes that tell these from the others.
 Json says_of(const study::Study& study, const std::vector<report::ResultRow>& rows) {
   Json says = Json::array();
+  std::vector<Json> configs;
+  if (!study.paper.empty())
+    for (const config::RunConfig& run : study.runs) configs.push_back(run.json());
   for (const study::PaperValue& one : study.paper) {
     std::vector<std::string> about;
     for (const study::Axis& axis : study.axes) {
@@ -121,10 +124,10 @@ Json says_of(const study::Study& study, const std::vector<report::ResultRow>& ro
       Json::json_pointer at;
       for (const std::string& part : split(axis.path, '.')) at /= part;
       std::set<Json> met, all;
-      for (const config::RunConfig& run : study.runs) {
-        if (!run.json.contains(at)) continue;
-        all.insert(run.json.at(at));
-        if (one.conditions.hold_for(run.json)) met.insert(run.json.at(at));
+      for (const Json& config : configs) {
+        if (!config.contains(at)) continue;
+        all.insert(config.at(at));
+        if (one.conditions.hold_for(config)) met.insert(config.at(at));
       }
       if (met.size() == all.size()) continue;
       std::vector<std::string> values;

@@ -61,10 +61,10 @@ Json Api::cells_of(const StudyView& study, const StudyFigures& drawn, Json& axes
   } else if (drawn.opened()) {
     paths.clear();
     for (const study::Axis& axis : drawn.opened()->axes) paths.push_back(axis.path);
-    std::map<std::string, const Json*> configs;
-    for (const config::RunConfig& run : drawn.opened()->runs) configs[run.id] = &run.json;
+    std::map<std::string, Json> configs;
+    for (const config::RunConfig& run : drawn.opened()->runs) configs[run.id] = run.json();
     for (std::size_t i = 0; i < points.size(); ++i)
-      for (const std::string& path : paths) points[i].push_back(value_at(*configs.at(record.runs[i]), path));
+      for (const std::string& path : paths) points[i].push_back(value_at(configs.at(record.runs[i]), path));
   } else {
     FieldTable& fields = view_.fields();
     const auto differing = fields.differing(record.runs);

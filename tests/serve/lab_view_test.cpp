@@ -119,7 +119,7 @@ TEST_F(LabViewTest, SeesARunFromItsBeginningToItsEnd) {
   EXPECT_THAT(look(view).studies, Contains("one"));
   std::uint64_t before = view.generation();
   {
-    const auto writer = store::RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
+    const auto writer = store::RunWriter::begin(sample.lab.run(run.id), run.json(), 0, "test");
     EXPECT_THAT(look(view).runs, Contains(run.id));
     EXPECT_EQ(view.find(run.id)->state, store::RunState::running);
     EXPECT_GT(view.generation(), before);
@@ -145,7 +145,7 @@ TEST_F(LabViewTest, SeesARunFromItsBeginningToItsEnd) {
 TEST_F(LabViewTest, SeesThatAWorkerHasDied) {
   const config::RunConfig run = sample_run();
   auto writer =
-      std::make_unique<store::RunWriter>(store::RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test"));
+      std::make_unique<store::RunWriter>(store::RunWriter::begin(sample.lab.run(run.id), run.json(), 0, "test"));
   WholeView view(sample.lab);
   EXPECT_EQ(view.find(run.id)->state, store::RunState::running);
   writer.reset();

@@ -10,7 +10,7 @@
 #include "cli/terminal/fit.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "report/figures/draw.h"
+#include "report/figures/render.h"
 #include "report/pages/card.h"
 #include "report/pages/study_files.h"
 #include "run/worker.h"
@@ -176,9 +176,9 @@ void write_page(const report::ReportPage& page, const Path& directory, const Con
   std::vector<std::string> files{file.string()};
   for (const report::ReportSection& section : page.sections)
     for (const report::ReportFigure& figure : section.figures) {
-      const report::Drawing drawing = report::draw_figure(figure.specification, directory / figure.name);
-      for (const std::string& message : drawing.messages) print_note(message);
-      for (const Path& written : drawing.written) files.push_back(written.string());
+      const report::Rendering rendering = report::render_figure(figure.specification, directory / figure.name);
+      for (const std::string& message : rendering.messages) print_note(message);
+      for (const Path& written : rendering.written) files.push_back(written.string());
     }
   if (!context.json)
     for (const std::string& written : files) fmt::print("wrote     {}\n", written);

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "report/figures/draw.h"
+#include "report/figures/render.h"
 #include "report/figures/run_curves.h"
 #include "report/pages/run_label.h"
 #include "report/pages/study_rows.h"
@@ -70,7 +70,7 @@ int plot_runs(PlotOptions options, const Context& context) {
   lab.require();
   store::Index index = open_index(lab);
   const std::vector<std::string> ids = options.runs.ids(index);
-  if (ids.empty()) throw Error(ErrorKind::usage, "plot", "no run fits, expected at least one");
+  if (ids.empty()) throw Error(ErrorKind::usage, "plot", "no run matches, expected at least one");
   if (ids.size() > kMostCurves)
     throw Error(ErrorKind::usage, "plot",
                 fmt::format("got {} runs, expected at most {}; filter them, for example by seed or rate", ids.size(),
@@ -83,15 +83,15 @@ int plot_runs(PlotOptions options, const Context& context) {
   const Path stem = stem_of(options, runs, lab);
   if (stem.has_parent_path()) file_system().create_directories(stem.parent_path());
   const Json figure = report::run_curves_figure(runs, options.metrics, {options.title, options.logarithmic});
-  report::Drawing drawing = report::draw_figure(figure, stem);
-  drawing.written.emplace_back(stem.string() + ".csv");
-  write_file_atomically(drawing.written.back(), report::to_csv(report::run_curves_records(runs, options.metrics)));
-  for (const std::string& message : drawing.messages) print_note(message);
+  report::Rendering rendering = report::render_figure(figure, stem);
+  rendering.written.emplace_back(stem.string() + ".csv");
+  write_file_atomically(rendering.written.back(), report::to_csv(report::run_curves_records(runs, options.metrics)));
+  for (const std::string& message : rendering.messages) print_note(message);
   if (context.json) {
     Json files = Json::array(), labels = Json::object();
-    for (const Path& file : drawing.written) files.push_back(file.string());
+    for (const Path& file : rendering.written) files.push_back(file.string());
     for (const report::RunCurves& run : runs) labels[run.row.run] = run.label;
-    print_json({{"runs", labels}, {"metrics", options.metrics}, {"files", files}, {"messages", drawing.messages}});
+    print_json({{"runs", labels}, {"metrics", options.metrics}, {"files", files}, {"messages", rendering.messages}});
     return 0;
   }
   report::Table table{
@@ -101,7 +101,7 @@ int plot_runs(PlotOptions options, const Context& context) {
     table.rows.push_back({run.row.run, run.label, run.row.outcome, grouped(run.row.steps),
                           report::percent(run.row.validation_accuracy)});
   fmt::print("{}\n", fit(table));
-  for (const Path& file : drawing.written) fmt::print("wrote {}\n", file.string());
+  for (const Path& file : rendering.written) fmt::print("wrote {}\n", file.string());
   return 0;
 }
 
@@ -119,7 +119,7 @@ void add_plot(CLI::App& app, Context& context) {
   app.add_option("--title", options->title, "over the figure")->type_name("TEXT")->capture_default_str();
   app.add_flag("--log", options->logarithmic, "draw what is not a share on a logarithmic axis");
   app.add_option("--output", options->output,
-                 "file without its ending: writes .svg, .png, .vl.json and .csv (default: reports/ in the lab)")
+                 "file name without extension: writes .svg, .png, .vl.json and .csv (default: reports/ in the lab)")
       ->type_name("FILE");
   app.callback([options, &context] { context.action = [options, &context] { return plot_runs(*options, context); }; });
   add_examples(app,

@@ -132,7 +132,8 @@ class PlainProgress : public Progress {
   }
   void on_end(int slot, const config::RunConfig& run, const run::RunResult& result) override {
     Progress::on_end(slot, run, result);
-    if (slot >= 0 && total_ > 1) line(total_line());
+    // A command that was stopped tells its counts at the end, with what others have finished meanwhile.
+    if (slot >= 0 && total_ > 1 && result.state != store::RunState::interrupted) line(total_line());
   }
 
  private:
@@ -159,14 +160,14 @@ class LiveProgress : public Progress {
       block += clipped(total_line(), width()) + "\n";
       ++lines;
     }
-    if (block == drawn_) return;
+    if (block == shown_) return;
     put(erasure() + block);
-    drawn_ = block;
-    drawn_lines_ = lines;
+    shown_ = block;
+    shown_lines_ = lines;
   }
 
  private:
-  // A window may be resized while we draw.
+  // A window may be resized while we write.
   std::size_t width() const {
     const Terminal now = terminal_of(stream_);
     return static_cast<std::size_t>(std::max(20, now.is_terminal ? now.columns : terminal_.columns) - 1);
@@ -193,13 +194,13 @@ class LiveProgress : public Progress {
     return steps + scores;
   }
 
-  // To the first column of the first drawn line, and everything below it gone.
-  std::string erasure() const { return drawn_lines_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J", drawn_lines_) : ""; }
+  // To the first column of the first line shown, and everything below it gone.
+  std::string erasure() const { return shown_lines_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J", shown_lines_) : ""; }
 
   void erase() {
     put(erasure());
-    drawn_.clear();
-    drawn_lines_ = 0;
+    shown_.clear();
+    shown_lines_ = 0;
   }
 
   void line(const std::string& text) override {
@@ -213,8 +214,8 @@ class LiveProgress : public Progress {
     std::fflush(stream_);
   }
 
-  std::string drawn_;
-  int drawn_lines_ = 0;
+  std::string shown_;
+  int shown_lines_ = 0;
 };
 
 class QuietProgress : public run::ExecutionObserver {

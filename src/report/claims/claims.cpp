@@ -70,7 +70,7 @@ std::vector<ResultRow> with_planned(std::span<const ResultRow> rows, std::span<c
     if (known.contains(run.id)) continue;
     ResultRow& planned = all.emplace_back();
     planned.run = run.id;
-    planned.config = run.json;
+    planned.config = run.json();
   }
   return all;
 }

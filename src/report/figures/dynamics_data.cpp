@@ -108,7 +108,7 @@ std::string drop_text(const Options& options) {
   return fmt::format(
       "a drop is a plateau of the validation loss (three evaluations within {:.3g} %) and after it a fall by at least "
       "{:.3g} %; with accuracy if that rises by {:.3g} points or more, else it is a bump; a loss that falls from the "
-      "start without a plateau has no drop, however far it falls",
+      "start has no plateau, so it counts as no drop however far it falls",
       100 * rule.flat, 100 * rule.depth, 100 * rule.gain);
 }
 

@@ -2,7 +2,7 @@
 
 namespace mneme::report {
 
-Field title_field() { return text_field("title", "", "over the figure; empty: the study's title"); }
+Field title_field() { return text_field("title", "", "title of the figure; empty: the study's title"); }
 
 Field threshold_field(std::string help) { return real_field("threshold", 0.9, 0.0, 1.0, std::move(help)); }
 

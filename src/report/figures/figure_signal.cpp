@@ -178,9 +178,9 @@ FigureReport build_signal(std::span<const ResultRow> rows, const FigureSubject& 
                               fmt::format("Output over {}; {} models.", name, count)});
   }
   if (signals.empty())
-    report.figures.push_back({subject.name, empty_figure(title, lines, "no run has kept a signal"),
-                              "No run of this study has kept a signal ([test] traces)."});
-  report.tables.push_back({"Runs that are shown", table, "Of each model the run with the median validation accuracy.",
+    report.figures.push_back({subject.name, empty_figure(title, lines, "no run saved a signal"),
+                              "No run of this study saved a signal ([test] traces)."});
+  report.tables.push_back({"Runs that are shown", table, "For each model, the run with the median validation accuracy.",
                            false, "signals", records});
   report.data = {{"signals", Json::array()}};
   for (const Shown& one : shown) report.data["signals"].push_back({{"label", one.name}, {"run", one.row->run}});
@@ -191,7 +191,7 @@ FigureReport build_signal(std::span<const ResultRow> rows, const FigureSubject& 
 
 FigureKind signal_kind() {
   return {.name = "signal",
-          .summary = "what a model puts out over a signal, a panel for each model",
+          .summary = "output of a model over a signal, a panel for each model",
           .options = {title_field(), panels_field({"model.width", "model.layers"}),
                       texts_field("signals", Json::array(), "names of those that are drawn; empty: all that were kept"),
                       integer_field("steps", 400, 2, 1e6, "of the signal, at most")},

@@ -88,7 +88,7 @@ std::string verdict(const Json& fit) {
 
 }  // namespace
 
-ReportSection draw_gradient(const Json& result, const InspectedRun& run) {
+ReportSection render_gradient(const Json& result, const InspectedRun& run) {
   const std::string title = "Gradient of a loss by distance";
   ReportSection section;
   section.findings.push_back(verdict(result.at("fit")));

@@ -115,7 +115,7 @@ Table attribution_table(const Json& corruptions) {
 
 }  // namespace
 
-ReportSection draw_interventions(const Json& result, const InspectedRun& run) {
+ReportSection render_interventions(const Json& result, const InspectedRun& run) {
   ReportSection section;
   for (const Json& sentence : result.at("verdict").at("sentences")) section.findings.push_back(sentence);
   for (const Json& corruption : result.at("corruptions")) {
@@ -129,7 +129,7 @@ ReportSection draw_interventions(const Json& result, const InspectedRun& run) {
     section.figures.push_back(
         {"interventions-" + token,
          heat_map(corruption, fmt::format("Which site carries the {}", token), {run.label, kept}),
-         fmt::format("The {} of the asked pair is replaced by another; then one site gets back what it had with the "
+         fmt::format("The {} of the queried pair is replaced by another; then one site gets back what it had with the "
                      "right one, at one kind of position. 1: the answer is back, 0: nothing changes. What leaves a "
                      "block is what the next one reads. States are put in place after the key, after the value and "
                      "before the query.",

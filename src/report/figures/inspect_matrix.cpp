@@ -127,7 +127,7 @@ Json matrices_figure(const Json& result, const std::string& title, const std::ve
 
 }  // namespace
 
-ReportSection draw_matrix(const Json& result, const InspectedRun& run) {
+ReportSection render_matrix(const Json& result, const InspectedRun& run) {
   ReportSection section;
   if (result.at("worst_error").is_number())
     section.findings.push_back(
@@ -144,7 +144,7 @@ ReportSection draw_matrix(const Json& result, const InspectedRun& run) {
   for (const Json& mixer : result.at("mixers")) {
     const bool linear = mixer.at("linear"), convolved = mixer.at("convolved");
     if (!linear)
-      section.findings.push_back(fmt::format("in {} nothing enters linearly: entries are |dy(t) / dx(s)|",
+      section.findings.push_back(fmt::format("in {} no input enters linearly: entries are |dy(t) / dx(s)|",
                                              mixer.at("module").get<std::string>()));
     const Json negative = mixer.value("negative", Json());
     table.rows.push_back({mixer.at("layer").dump(), mixer.at("module"), std::to_string(mixer.at("heads").size()),

@@ -23,8 +23,8 @@ constexpr PatternText kTexts[] = {
     {"previous_at_values", "previous token, at values", "the key before it, at values"},
     {"same", "same token", "the token itself"},
     {"induction", "after its last occurrence", "the token after the last occurrence of its own"},
-    {"value", "asked value", "the value that is asked"},
-    {"key", "asked key", "the key that is asked"},
+    {"value", "queried value", "the value that is queried"},
+    {"key", "queried key", "the key that is queried"},
 };
 
 std::string head_name(const Json& row, bool several) {
@@ -54,7 +54,7 @@ Json table_figure(const Json& rows, const Json& uniform, const std::vector<std::
     }
   };
   for (const Json& row : rows) add(head_name(row, several), row.at("scores"));
-  add("looking at all alike", uniform);
+  add("equal weights on all", uniform);
   for (const PatternText& text : kTexts)
     if (uniform.at(text.name).is_number()) columns.push_back(text.label);
   const Json x = field("pattern", "nominal",
@@ -150,19 +150,19 @@ std::vector<std::string> findings_of(const Json& rows, const Json& uniform) {
       const Json& share = row.at("scores").at(text.name);
       if (!share.is_number() || share.get<double>() < kFollows || uniform.at(text.name).get<double>() >= kFollows)
         continue;
-      findings.push_back(fmt::format("{} looks at {}: {} % of |M| (all alike: {} %)", head_name(row, has_heads(rows)),
+      findings.push_back(fmt::format("{} looks at {}: {} % of |M| (uniform: {} %)", head_name(row, has_heads(rows)),
                                      text.phrase, share_text(share), share_text(uniform.at(text.name))));
     }
   if (findings.empty())
     findings.push_back(
         "no head puts half of its |M| on the previous token, the same token, the token after its last "
-        "occurrence, the asked value or the asked key");
+        "occurrence, the queried value or the queried key");
   return findings;
 }
 
 }  // namespace
 
-ReportSection draw_patterns(const Json& result, const InspectedRun& run) {
+ReportSection render_patterns(const Json& result, const InspectedRun& run) {
   ReportSection section;
   const Json& steps = result.at("steps");
   const Json& rows = steps.back().at("rows");
@@ -173,8 +173,8 @@ ReportSection draw_patterns(const Json& result, const InspectedRun& run) {
       fmt::format("per cent of |M| in a row, mean over the rows of {} examples", result.at("examples").get<int>())};
   section.figures.push_back(
       {"patterns", table_figure(rows, uniform, lines),
-       "The share of a row's |M| that is at one place. The last row is what looking at all tokens "
-       "up to here alike would give."});
+       "The share of a row's |M| that is at one place. The last row is what equal weights on all tokens up to here "
+       "would give."});
   if (steps.size() > 1)
     section.figures.push_back({"patterns-training",
                                steps_figure(steps, {run.label, "the head of each layer that follows it most"}),

@@ -147,7 +147,7 @@ std::string finding(const Json& mixer) {
 
 }  // namespace
 
-ReportSection draw_spectra(const Json& result, const InspectedRun& run) {
+ReportSection render_spectra(const Json& result, const InspectedRun& run) {
   ReportSection section;
   const Json& mixers = result.at("mixers");
   Table table{.columns = {{"layer", Align::right},

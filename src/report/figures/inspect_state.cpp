@@ -123,12 +123,12 @@ std::string most_held(const Json& layer, double most) {
 
 }  // namespace
 
-ReportSection draw_state(const Json& result, const InspectedRun& run) {
+ReportSection render_state(const Json& result, const InspectedRun& run) {
   const double most = result.at("bits_per_pair");
   ReportSection section;
   for (const Json& layer : result.at("layers")) section.findings.push_back(most_held(layer, most));
   const Json& last = result.at("read").back();
-  section.findings.push_back(fmt::format("asked after {} pairs, the model reads {:.1f} bits of {:.0f} back",
+  section.findings.push_back(fmt::format("queried after {} pairs, the model reads back {:.1f} of {:.0f} bits",
                                          last.at("pairs").get<std::int64_t>(), last.at("bits").get<double>(),
                                          most * last.at("pairs").get<double>()));
   const std::string how = fmt::format(

@@ -8,29 +8,29 @@
 namespace mneme::report {
 namespace {
 
-struct NamedDrawing {
+struct NamedRendering {
   std::string_view name;
-  ReportSection (*draw)(const Json& result, const InspectedRun& run);
+  ReportSection (*render)(const Json& result, const InspectedRun& run);
 };
 
 // The one list that joins figures to the catalog.
-constexpr NamedDrawing kDrawings[] = {
-    {"matrix", draw_matrix},     {"patterns", draw_patterns},           {"spectra", draw_spectra},
-    {"gradient", draw_gradient}, {"interventions", draw_interventions}, {"state", draw_state},
+constexpr NamedRendering kRenderings[] = {
+    {"matrix", render_matrix},     {"patterns", render_patterns},           {"spectra", render_spectra},
+    {"gradient", render_gradient}, {"interventions", render_interventions}, {"state", render_state},
 };
 
 }  // namespace
 
 ReportSection inspection_section(std::string_view analysis, const Json& result, const InspectedRun& run) {
   const std::string title = catalog::find_analysis(analysis, "analysis").title;
-  for (const NamedDrawing& drawing : kDrawings) {
-    if (drawing.name != analysis) continue;
+  for (const NamedRendering& rendering : kRenderings) {
+    if (rendering.name != analysis) continue;
     ReportSection section;
     try {
       if (result.contains("skipped"))
         section.findings.push_back("Does not apply: " + result["skipped"].get<std::string>());
       else
-        section = drawing.draw(result, run);
+        section = rendering.render(result, run);
     } catch (const Json::exception& error) {
       throw Error(ErrorKind::data, fmt::format("inspection of run {}", run.id),
                   fmt::format("'{}' is not what this version writes: {}", analysis, error.what()));
@@ -39,7 +39,7 @@ ReportSection inspection_section(std::string_view analysis, const Json& result, 
     return section;
   }
   throw Error(ErrorKind::internal, "report/figures/inspections.cpp",
-              fmt::format("'{}' is in the catalog but is not drawn", analysis));
+              fmt::format("'{}' is in the catalog but is not rendered", analysis));
 }
 
 }  // namespace mneme::report

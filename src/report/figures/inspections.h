@@ -18,11 +18,11 @@ struct InspectedRun {
 ReportSection inspection_section(std::string_view analysis, const Json& result, const InspectedRun& run);
 
 // One analysis each.
-ReportSection draw_matrix(const Json& result, const InspectedRun& run);
-ReportSection draw_patterns(const Json& result, const InspectedRun& run);
-ReportSection draw_spectra(const Json& result, const InspectedRun& run);
-ReportSection draw_gradient(const Json& result, const InspectedRun& run);
-ReportSection draw_interventions(const Json& result, const InspectedRun& run);
-ReportSection draw_state(const Json& result, const InspectedRun& run);
+ReportSection render_matrix(const Json& result, const InspectedRun& run);
+ReportSection render_patterns(const Json& result, const InspectedRun& run);
+ReportSection render_spectra(const Json& result, const InspectedRun& run);
+ReportSection render_gradient(const Json& result, const InspectedRun& run);
+ReportSection render_interventions(const Json& result, const InspectedRun& run);
+ReportSection render_state(const Json& result, const InspectedRun& run);
 
 }  // namespace mneme::report

@@ -66,7 +66,7 @@ std::vector<InspectionResult> kept_inspections(const Path& run_directory) {
 }
 
 std::vector<std::string> keep_inspections(const Path& run_directory, const InspectedRun& run,
-                                          const std::vector<InspectionResult>& results, const DrawTools& tools) {
+                                          const std::vector<InspectionResult>& results, const RenderTools& tools) {
   const Path folder = folder_of(run_directory);
   file_system().create_directories(folder);
   for (const InspectionResult& one : results)
@@ -86,8 +86,8 @@ std::vector<std::string> keep_inspections(const Path& run_directory, const Inspe
                                     [&](const InspectionResult& result) { return result.analysis == one.analysis; });
     if (!is_new) continue;
     for (const ReportFigure& figure : section.figures) {
-      const Drawing drawing = draw_figure(figure.specification, folder / figure.name, tools);
-      messages.insert(messages.end(), drawing.messages.begin(), drawing.messages.end());
+      const Rendering rendering = render_figure(figure.specification, folder / figure.name, tools);
+      messages.insert(messages.end(), rendering.messages.begin(), rendering.messages.end());
     }
     for (const ReportTable& table : section.tables)
       if (!table.name.empty())

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/files.h"
-#include "report/figures/draw.h"
 #include "report/figures/inspections.h"
+#include "report/figures/render.h"
 
 namespace mneme::report {
 
@@ -25,6 +25,6 @@ std::vector<InspectionResult> kept_inspections(const Path& run_directory);
 
 // Keeps these results beside those that are there, and writes everything again. Returns what could not be drawn.
 std::vector<std::string> keep_inspections(const Path& run_directory, const InspectedRun& run,
-                                          const std::vector<InspectionResult>& results, const DrawTools& tools = {});
+                                          const std::vector<InspectionResult>& results, const RenderTools& tools = {});
 
 }  // namespace mneme::report

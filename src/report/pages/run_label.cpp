@@ -31,12 +31,13 @@ RunLabels::RunLabels(std::span<const study::Axis> axes) : paths_{"model.mixer"} 
 
 std::string RunLabels::of(const config::RunConfig& run) const {
   std::vector<std::string> parts;
+  const Json config = run.json();
   for (const std::string& path : paths_) {
     Json::json_pointer pointer;
     for (const std::string& part : split(path, '.')) pointer /= part;
     // An option of a mixer that this run does not use is an axis of others.
-    if (!run.json.contains(pointer)) continue;
-    const std::string text = value_text(path, run.json.at(pointer));
+    if (!config.contains(pointer)) continue;
+    const std::string text = value_text(path, config.at(pointer));
     parts.push_back(path == "model.mixer" ? text : fmt::format("{} {}", pointer.back(), text));
   }
   return join(parts, ", ");

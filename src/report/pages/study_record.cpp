@@ -23,7 +23,8 @@ void remember_study(const store::Lab& lab, const study::Study& study) {
   for (const config::RunConfig& run : study.runs) {
     ids.push_back(run.id);
     Json point = Json::array();
-    for (const study::Axis& axis : study.axes) point.push_back(value_at(run.json, axis.path));
+    const Json config = run.json();
+    for (const study::Axis& axis : study.axes) point.push_back(value_at(config, axis.path));
     points.push_back(std::move(point));
   }
   for (const ConfigValue& figure : study.figures) figures.push_back(config_to_json(figure));

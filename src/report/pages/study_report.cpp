@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "report/figures/draw.h"
+#include "report/figures/render.h"
 #include "report/pages/study_page.h"
 
 namespace mneme::report {
@@ -89,9 +89,9 @@ StudyReport write_report(const std::vector<ResultRow>& rows, const ReportSubject
   std::set<std::string> given;
   for (const ReportSection& section : own) {
     for (const ReportFigure& figure : section.figures) {
-      Drawing drawing = draw_figure(figure.specification, report.directory / once(given, "figure"));
-      report.files.insert(report.files.end(), drawing.written.begin(), drawing.written.end());
-      report.messages.insert(report.messages.end(), drawing.messages.begin(), drawing.messages.end());
+      Rendering rendering = render_figure(figure.specification, report.directory / once(given, "figure"));
+      report.files.insert(report.files.end(), rendering.written.begin(), rendering.written.end());
+      report.messages.insert(report.messages.end(), rendering.messages.begin(), rendering.messages.end());
     }
     for (const ReportTable& table : section.tables) {
       if (table.name.empty()) continue;

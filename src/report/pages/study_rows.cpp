@@ -53,15 +53,19 @@ void add_details(ResultRow& row, const std::vector<FigureRequest>& figures, stor
     row.traces = parse_json(read_file(traces), traces.string()).value("signals", Json::array());
 }
 
+ResultRow complete_row(const store::RunRecord& record, const config::RunConfig& run,
+                       const std::vector<FigureRequest>& figures, store::Index& index, const store::Lab& lab) {
+  ResultRow row = row_of(record);
+  add_run_facts(row, run);
+  add_details(row, figures, index, lab);
+  return row;
+}
+
 std::vector<ResultRow> rows_of(const study::Study& study, const std::vector<FigureRequest>& figures,
                                store::Index& index, const store::Lab& lab) {
   std::vector<ResultRow> rows;
   for (const config::RunConfig& run : study.runs)
-    if (const auto record = index.find(run.id)) {
-      rows.push_back(row_of(*record));
-      add_run_facts(rows.back(), run);
-      add_details(rows.back(), figures, index, lab);
-    }
+    if (const auto record = index.find(run.id)) rows.push_back(complete_row(*record, run, figures, index, lab));
   return rows;
 }
 

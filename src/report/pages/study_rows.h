@@ -21,6 +21,10 @@ void add_metrics(ResultRow& row, const std::vector<store::MetricRow>& metrics);
 // Throws Error(data) if they are damaged.
 void add_details(ResultRow& row, const std::vector<FigureRequest>& figures, store::Index& index, const store::Lab& lab);
 
+// All of this: a run with what these figures need.
+ResultRow complete_row(const store::RunRecord& record, const config::RunConfig& run,
+                       const std::vector<FigureRequest>& figures, store::Index& index, const store::Lab& lab);
+
 // The runs of a study that the lab has, with what its figures need; of all others nothing is known.
 std::vector<ResultRow> rows_of(const study::Study& study, const std::vector<FigureRequest>& figures,
                                store::Index& index, const store::Lab& lab);

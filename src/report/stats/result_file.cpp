@@ -77,7 +77,7 @@ std::vector<MetricPoint> points_of(const Json& line) {
 ResultRow row_of_line(const Json& line, const config::RunConfig& run) {
   ResultRow row;
   row.run = run.id;
-  row.config = run.json;
+  row.config = run.json();
   row.outcome = line.at("outcome").get<std::string>();
   row.reason = line.value("reason", "");
   row.steps = line.at("steps").get<std::int64_t>();

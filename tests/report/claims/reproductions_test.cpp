@@ -85,7 +85,7 @@ TEST(Reproductions, AWrongNumberOnThePageIsFound) {
   for (const config::RunConfig& run : study.runs) {
     ResultRow& row = rows.emplace_back();
     row.run = run.id;
-    row.config = run.json;
+    row.config = run.json();
     row.outcome = "done";
     row.validation_accuracy = row.test_accuracy = 0.5;
   }

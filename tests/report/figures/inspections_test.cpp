@@ -164,7 +164,7 @@ TEST(Inspections, SayWhichCircuitWasFoundAndWhatTheStateHolds) {
       state.findings,
       ElementsAre("state of layer 0 (mamba): at most 12.0 bits, 4.0 pairs' worth, after 4 pairs, in 2048 floats "
                   "(0.0059 bits and 0.002 pairs a float)",
-                  "asked after 15 pairs, the model reads 9.0 bits of 45 back"));
+                  "queried after 15 pairs, the model reads back 9.0 of 45 bits"));
 }
 
 TEST(Inspections, WhatDoesNotApplyIsSaid) {
@@ -181,8 +181,8 @@ TEST(Inspections, SayWhichHeadLooksWhere) {
   };
   EXPECT_THAT(findings(0.9),
               ElementsAre("layer 1, with convolution looks at the token after the last occurrence of its "
-                          "own: 90 % of |M| (all alike: 5 %)",
-                          "layer 1, with convolution looks at the value that is asked: 90 % of |M| (all "
+                          "own: 90 % of |M| (uniform: 5 %)",
+                          "layer 1, with convolution looks at the value that is queried: 90 % of |M| (all "
                           "alike: 5 %)"));
   EXPECT_THAT(findings(0.4), ElementsAre(HasSubstr("no head puts half of its |M| on")));
   // Scores over training only where weights were kept.
@@ -204,7 +204,7 @@ TEST(Inspections, AResultOfAnotherShapeIsAnError) {
 
 TEST(Inspections, AreKeptBesideEachOtherAndDroppedWithOlderWeights) {
   const testing::TemporaryDirectory directory;
-  const DrawTools none{"missing-node", "missing-rsvg"};
+  const RenderTools none{"missing-node", "missing-rsvg"};
   EXPECT_FALSE(keep_inspections(directory.path(), kRun, {{"gradient", 100, 16, gradient_result()}}, none).empty());
   const Json first = parse_json(read_file(directory / "inspect.json"), "inspect.json");
   EXPECT_EQ(first["run"], kRun.id);

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "core/files.h"
-#include "report/figures/draw.h"
 #include "report/figures/figure_samples.h"
+#include "report/figures/render.h"
 #include "support/expect_error.h"
 #include "support/json_schema.h"
 #include "support/places.h"
@@ -61,9 +61,9 @@ TEST_P(Samples, IsDrawnWithoutComplaint) {
   const FigureReport report = build_sample(GetParam());
   ASSERT_FALSE(report.figures.empty());
   for (const ReportFigure& figure : report.figures) {
-    const Drawing drawing = draw_figure(figure.specification, directory / figure.name);
-    EXPECT_THAT(drawing.messages, IsEmpty());
-    EXPECT_EQ(drawing.written.size(), 3u);
+    const Rendering rendering = render_figure(figure.specification, directory / figure.name);
+    EXPECT_THAT(rendering.messages, IsEmpty());
+    EXPECT_EQ(rendering.written.size(), 3u);
   }
 }
 

@@ -21,7 +21,7 @@ ResultRow result(int length, const std::string& mixer, std::int64_t solved_at) {
       length, mixer));
   ResultRow row;
   row.run = run.id;
-  row.config = run.json;
+  row.config = run.json();
   row.outcome = "done";
   add_run_facts(row, run);
   for (int step = 100; step <= 1000; step += 100)

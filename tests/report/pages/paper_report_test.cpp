@@ -19,7 +19,7 @@ void keep_results(const Path& directory, const Reproduction& item, const std::st
   for (const config::RunConfig& run : open_study(item.study, {scale, {}}).runs) {
     ResultRow row;
     row.run = run.id;
-    row.config = run.json;
+    row.config = run.json();
     row.outcome = "done";
     row.validation_accuracy = row.test_accuracy = 0.5;
     rows.push_back(row);
@@ -72,7 +72,7 @@ TEST(PaperReport, KeptResultsStandInForRunsThatTheLabHasNot) {
   const study::Study study = open_study(item.study, {"smoke", {}});
   const config::RunConfig &done = study.runs[0], &begun = study.runs[1];
   testing::put_summary(sample.lab.run(done.id), done, testing::sample_summary(done, "done", 0.25, 0.25));
-  sample.lab.run(begun.id).create(begun.json);
+  sample.lab.run(begun.id).create(begun.json());
   store::Index index = store::Index::open(sample.lab);
   const ReproductionState state = state_in_both(item, "smoke", sample.lab, &index, kept);
   EXPECT_EQ(state.rows.size(), study.runs.size());

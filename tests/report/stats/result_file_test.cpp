@@ -17,7 +17,7 @@ config::RunConfig run(const std::string& seed) {
 ResultRow row_for(const config::RunConfig& config) {
   ResultRow row;
   row.run = config.id;
-  row.config = config.json;
+  row.config = config.json();
   row.outcome = "done";
   row.validation_accuracy = 0.5;
   row.test_accuracy = 0.25;
@@ -42,7 +42,7 @@ TEST(ResultFile, ReadsWhatItWrote) {
   ASSERT_EQ(back.size(), 2U);
   EXPECT_EQ(write_results(back), text);
   const ResultRow& first = back[0].run == runs[0].id ? back[0] : back[1];
-  EXPECT_EQ(first.config, runs[0].json);
+  EXPECT_EQ(first.config, runs[0].json());
   EXPECT_EQ(first.test_accuracy, 0.25);
   EXPECT_EQ(first.values, (Json{{"parameters", 12}}));
   ASSERT_EQ(first.metrics.size(), 1U);

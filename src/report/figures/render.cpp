@@ -1,4 +1,4 @@
-#include "report/figures/draw.h"
+#include "report/figures/render.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ namespace {
 class PrivateDirectory {
  public:
   PrivateDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "mneme-draw-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "mneme-render-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
       throw Error(ErrorKind::io, name, fmt::format("cannot make a temporary directory: {}", std::strerror(errno)));
     path_ = name;
@@ -38,10 +38,10 @@ class PrivateDirectory {
 
 // What the program wrote, or nothing and a message that says what to do about it.
 std::optional<std::string> output_of(const std::vector<std::string>& argv, std::string_view input,
-                                     std::string_view package, const Path& target, Drawing& drawing) {
+                                     std::string_view package, const Path& target, Rendering& rendering) {
   if (!program_exists(argv.front())) {
-    drawing.messages.push_back(
-        fmt::format("{} was not drawn: {} is not installed (Debian package {}); the HTML report needs neither",
+    rendering.messages.push_back(
+        fmt::format("{} was not rendered: {} is not installed (Debian package {}); the HTML report needs neither",
                     target.string(), argv.front(), package));
     return std::nullopt;
   }
@@ -49,41 +49,41 @@ std::optional<std::string> output_of(const std::vector<std::string>& argv, std::
     ProcessResult result = run_process(argv, input);
     if (result.exit_code == 0 && !result.out.empty()) return std::move(result.out);
     while (!result.err.empty() && result.err.back() == '\n') result.err.pop_back();
-    drawing.messages.push_back(fmt::format("{} was not drawn: {} ended with exit code {}: {}", target.string(),
-                                           argv.front(), result.exit_code, result.err));
+    rendering.messages.push_back(fmt::format("{} was not rendered: {} ended with exit code {}: {}", target.string(),
+                                             argv.front(), result.exit_code, result.err));
   } catch (const Error& error) {
-    drawing.messages.push_back(fmt::format("{} was not drawn: {}", target.string(), error.what()));
+    rendering.messages.push_back(fmt::format("{} was not rendered: {}", target.string(), error.what()));
   }
   return std::nullopt;
 }
 
 Path with_suffix(const Path& stem, std::string_view suffix) { return Path(stem) += suffix; }
 
-void write(const Path& path, std::string_view bytes, Drawing& drawing) {
+void write(const Path& path, std::string_view bytes, Rendering& rendering) {
   write_file_atomically(path, bytes);
-  drawing.written.push_back(path);
+  rendering.written.push_back(path);
 }
 
 }  // namespace
 
-Drawing draw_figure(const Json& figure, const Path& stem, const DrawTools& tools) {
-  Drawing drawing;
+Rendering render_figure(const Json& figure, const Path& stem, const RenderTools& tools) {
+  Rendering rendering;
   const std::string specification = figure.dump(1, ' ', false, Json::error_handler_t::replace);
-  write(with_suffix(stem, ".vl.json"), specification + "\n", drawing);
+  write(with_suffix(stem, ".vl.json"), specification + "\n", rendering);
 
   const PrivateDirectory scratch;
   const Path program = scratch.path() / "render.cjs";
   write_file_atomically(program, asset("render.cjs"));
   const Path svg_path = with_suffix(stem, ".svg");
-  const auto svg = output_of({tools.node, program.string()}, specification, "nodejs", svg_path, drawing);
-  if (!svg) return drawing;
-  write(svg_path, *svg, drawing);
+  const auto svg = output_of({tools.node, program.string()}, specification, "nodejs", svg_path, rendering);
+  if (!svg) return rendering;
+  write(svg_path, *svg, rendering);
 
   const Path png_path = with_suffix(stem, ".png");
   const auto png = output_of({tools.rsvg_convert, "--zoom=3", "--background-color=white", "--format=png"}, *svg,
-                             "librsvg2-bin", png_path, drawing);
-  if (png) write(png_path, *png, drawing);
-  return drawing;
+                             "librsvg2-bin", png_path, rendering);
+  if (png) write(png_path, *png, rendering);
+  return rendering;
 }
 
 }  // namespace mneme::report

@@ -1,4 +1,4 @@
-#include "report/figures/draw.h"
+#include "report/figures/render.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,11 +31,11 @@ std::size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-TEST(Draw, SvgHasTheMarksAndTexts) {
+TEST(Render, SvgHasTheMarksAndTexts) {
   const TemporaryDirectory directory;
-  const Drawing drawing = draw_figure(sample_figure(), directory / "figure");
-  EXPECT_THAT(drawing.messages, IsEmpty());
-  EXPECT_THAT(drawing.written,
+  const Rendering rendering = render_figure(sample_figure(), directory / "figure");
+  EXPECT_THAT(rendering.messages, IsEmpty());
+  EXPECT_THAT(rendering.written,
               ElementsAre(directory / "figure.vl.json", directory / "figure.svg", directory / "figure.png"));
   const std::string svg = read_file(directory / "figure.svg");
   EXPECT_THAT(svg, HasSubstr("<svg"));
@@ -49,68 +49,68 @@ TEST(Draw, SvgHasTheMarksAndTexts) {
   EXPECT_EQ(Json::parse(read_file(directory / "figure.vl.json")), sample_figure());
 }
 
-TEST(Draw, HostileNamesAreTextInTheSvg) {
+TEST(Render, HostileNamesAreTextInTheSvg) {
   const TemporaryDirectory directory;
-  const Drawing drawing = draw_figure(sample_figure("</text><script>'\\\"${x}"), directory / "figure");
-  EXPECT_THAT(drawing.messages, IsEmpty());
+  const Rendering rendering = render_figure(sample_figure("</text><script>'\\\"${x}"), directory / "figure");
+  EXPECT_THAT(rendering.messages, IsEmpty());
   const std::string svg = read_file(directory / "figure.svg");
   EXPECT_THAT(svg, Not(HasSubstr("<script")));
   EXPECT_THAT(svg, HasSubstr("&lt;/text&gt;&lt;script&gt;"));
 }
 
-TEST(Draw, EmptyAndSingleRunFiguresAreDrawn) {
+TEST(Render, EmptyAndSingleRunFiguresAreRendered) {
   const TemporaryDirectory directory;
   const std::vector<ResultRow> one{testing::sample_row("m", 1e-3, 1, 0.5)};
-  EXPECT_THAT(draw_figure(lr_window_figure(find_lr_windows({}), {"None", "", "", {}}), directory / "none").messages,
+  EXPECT_THAT(render_figure(lr_window_figure(find_lr_windows({}), {"None", "", "", {}}), directory / "none").messages,
               IsEmpty());
-  EXPECT_THAT(draw_figure(lr_window_figure(find_lr_windows(one), {"One", "", "", {}}), directory / "one").messages,
+  EXPECT_THAT(render_figure(lr_window_figure(find_lr_windows(one), {"One", "", "", {}}), directory / "one").messages,
               IsEmpty());
 }
 
-TEST(Draw, WithoutNodeTheMessageSaysSo) {
+TEST(Render, WithoutNodeTheMessageSaysSo) {
   const TemporaryDirectory directory;
-  const Drawing drawing = draw_figure(sample_figure(), directory / "figure", {.node = "no-such-node"});
-  EXPECT_THAT(drawing.written, ElementsAre(directory / "figure.vl.json"));
-  ASSERT_EQ(drawing.messages.size(), 1u);
-  EXPECT_THAT(drawing.messages[0], HasSubstr("figure.svg was not drawn: no-such-node is not installed"));
-  EXPECT_THAT(drawing.messages[0], HasSubstr("nodejs"));
+  const Rendering rendering = render_figure(sample_figure(), directory / "figure", {.node = "no-such-node"});
+  EXPECT_THAT(rendering.written, ElementsAre(directory / "figure.vl.json"));
+  ASSERT_EQ(rendering.messages.size(), 1u);
+  EXPECT_THAT(rendering.messages[0], HasSubstr("figure.svg was not rendered: no-such-node is not installed"));
+  EXPECT_THAT(rendering.messages[0], HasSubstr("nodejs"));
 }
 
-TEST(Draw, WithoutRsvgTheSvgIsStillWritten) {
+TEST(Render, WithoutRsvgTheSvgIsStillWritten) {
   const TemporaryDirectory directory;
-  const Drawing drawing = draw_figure(sample_figure(), directory / "figure", {.rsvg_convert = "/no/such/rsvg"});
-  EXPECT_THAT(drawing.written, ElementsAre(directory / "figure.vl.json", directory / "figure.svg"));
-  ASSERT_EQ(drawing.messages.size(), 1u);
-  EXPECT_THAT(drawing.messages[0], HasSubstr("librsvg2-bin"));
+  const Rendering rendering = render_figure(sample_figure(), directory / "figure", {.rsvg_convert = "/no/such/rsvg"});
+  EXPECT_THAT(rendering.written, ElementsAre(directory / "figure.vl.json", directory / "figure.svg"));
+  ASSERT_EQ(rendering.messages.size(), 1u);
+  EXPECT_THAT(rendering.messages[0], HasSubstr("librsvg2-bin"));
 }
 
-TEST(Draw, AProgramThatFailsIsAMessageWithItsReason) {
+TEST(Render, AProgramThatFailsIsAMessageWithItsReason) {
   const TemporaryDirectory directory;
-  const Drawing bad = draw_figure({{"mark", 3}}, directory / "bad");
+  const Rendering bad = render_figure({{"mark", 3}}, directory / "bad");
   ASSERT_EQ(bad.messages.size(), 1u);
   EXPECT_THAT(bad.messages[0], HasSubstr("exit code 1: render: "));
-  const Drawing network =
-      draw_figure({{"data", {{"url", "https://example.org/x.json"}}}, {"mark", "point"}, {"encoding", Json::object()}},
-                  directory / "net");
+  const Rendering network = render_figure(
+      {{"data", {{"url", "https://example.org/x.json"}}}, {"mark", "point"}, {"encoding", Json::object()}},
+      directory / "net");
   ASSERT_EQ(network.messages.size(), 1u);
   EXPECT_THAT(network.messages[0], HasSubstr("a figure may not load https://example.org/x.json"));
 }
 
-TEST(Draw, LeavesNothingBehind) {
+TEST(Render, LeavesNothingBehind) {
   const TemporaryDirectory directory;
   const TemporaryDirectory scratch;
   const char* before = ::getenv("TMPDIR");
   const std::string previous = before == nullptr ? "" : before;
   ASSERT_EQ(::setenv("TMPDIR", scratch.path().c_str(), 1), 0);
-  const Drawing drawing = draw_figure(sample_figure(), directory / "figure");
-  EXPECT_EQ(drawing.written.size(), 3u);
+  const Rendering rendering = render_figure(sample_figure(), directory / "figure");
+  EXPECT_EQ(rendering.written.size(), 3u);
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
   before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", previous.c_str(), 1);
 }
 
-TEST(Draw, AnUnwritableTargetIsAnError) {
+TEST(Render, AnUnwritableTargetIsAnError) {
   const TemporaryDirectory directory;
-  EXPECT_THROW(draw_figure(sample_figure(), directory / "no" / "such" / "figure"), Error);
+  EXPECT_THROW(render_figure(sample_figure(), directory / "no" / "such" / "figure"), Error);
 }
 
 }  // namespace
