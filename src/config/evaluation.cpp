@@ -80,8 +80,8 @@ void choose_reading(EvaluationPoint& point, const RunConfig& trained, ReadingCho
   if (choice == ReadingChoice::stepwise || (choice == ReadingChoice::automatic && steady && large)) {
     point.reading = Reading::stepwise;
     const std::int64_t state = std::max<std::int64_t>(point.run.state(), 1);
-    const std::int64_t rows = std::min({kStepTokens / length, kStepFloats / state, kMostSequences});
-    point.run.train.set("micro_batch", std::max<std::int64_t>(rows, 1));
+    const std::int64_t sequences = std::min({kStepTokens / length, kStepFloats / state, kMostSequences});
+    point.run.train.set("micro_batch", std::max<std::int64_t>(sequences, 1));
   }
 }
 
@@ -117,7 +117,7 @@ std::int64_t whole_number(std::string_view text) {
 std::vector<std::int64_t> spaced_values(std::string_view text, std::size_t dots) {
   const std::size_t sign = text.find_first_of("x+", dots);
   if (sign == text.npos)
-    refuse(fmt::format("--along: got '{}', expected how it goes on, as in 64..6400x2 or 64..640+64", text));
+    refuse(fmt::format("--along: got '{}', expected a step after it, as in 64..6400x2 or 64..640+64", text));
   const std::int64_t first = whole_number(text.substr(0, dots)),
                      last = whole_number(text.substr(dots + 2, sign - dots - 2)),
                      by = whole_number(text.substr(sign + 1));

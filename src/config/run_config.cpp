@@ -150,13 +150,35 @@ Json begun_json(const RunConfig& run) {
   return begun;
 }
 
+// Options younger than the first runs, whose ids must stay: where they have their default, they are left out.
+struct YoungOption {
+  std::string name;
+  Json fallback;
+  std::string text;  // as canonical JSON has it, with the comma that follows
+};
+const std::vector<YoungOption>& young_options() {
+  static const std::vector<YoungOption> options = [] {
+    std::vector<YoungOption> young = {{"device", "cpu", ""}, {"keep", Json::array(), ""}, {"stop_on", "accuracy", ""}};
+    for (YoungOption& one : young) one.text = fmt::format(R"("{}":{},)", one.name, canonical(one.fallback));
+    return young;
+  }();
+  return options;
+}
+
 Json train_json(const RunConfig& run) {
   Json train = run.train.values();
-  // Younger than the first runs, whose ids must stay: not there where they are the default.
-  if (train["stop_on"] == "accuracy") train.erase("stop_on");
-  if (train["keep"].empty()) train.erase("keep");
-  if (train["device"] == "cpu") train.erase("device");
+  for (const YoungOption& young : young_options())
+    if (train[young.name] == young.fallback) train.erase(young.name);
   return train;
+}
+
+// canonical(train_json(run)), without the copy. Quotes inside a value are escaped, so the text of an option is found
+// nowhere else; none of them is the last key.
+std::string train_text(const RunConfig& run) {
+  std::string text = canonical(run.train.values());
+  for (const YoungOption& young : young_options())
+    if (const auto at = text.find(young.text); at != text.npos) text.erase(at, young.text.size());
+  return text;
 }
 
 }  // namespace
@@ -173,9 +195,8 @@ RunConfig RunResolver::resolve(const ConfigValue& root) {
     resolve_task(begun_, task);
     resolve_model(begun_, model);
     // Most runs of a grid share task and model: what their ids are hashed from begins with the same text.
-    begun_.json = begun_json(begun_);
-    begun_.id = canonical(begun_.json);
-    begun_.id.pop_back();
+    begun_text_ = canonical(begun_json(begun_));
+    begun_text_.pop_back();
     task_ = task;
     model_ = model;
     known_ = true;
@@ -183,15 +204,19 @@ RunConfig RunResolver::resolve(const ConfigValue& root) {
   RunConfig run = begun_;
   resolve_train(run, section(root, "train", empty));
   resolve_test(run, section(root, "test", empty));
-  Json train = train_json(run), test = test_json(run);
   // The canonical text of the whole: "test" and "train" come after all other keys.
-  std::string text = std::move(run.id);
-  if (!test.is_null()) text += fmt::format(R"(,"test":{})", canonical(test));
-  text += fmt::format(R"(,"train":{}}})", canonical(train));
+  std::string text = begun_text_;
+  if (const Json test = test_json(run); !test.is_null()) text += fmt::format(R"(,"test":{})", canonical(test));
+  text += fmt::format(R"(,"train":{}}})", train_text(run));
   run.id = sha256_hex(text).substr(0, 12);
-  run.json["train"] = std::move(train);
-  if (!test.is_null()) run.json["test"] = std::move(test);
   return run;
+}
+
+Json RunConfig::json() const {
+  Json whole = begun_json(*this);
+  whole["train"] = train_json(*this);
+  if (Json tested = test_json(*this); !tested.is_null()) whole["test"] = std::move(tested);
+  return whole;
 }
 
 RunConfig resolve_run(const ConfigValue& root) { return RunResolver().resolve(root); }

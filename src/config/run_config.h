@@ -44,9 +44,11 @@ struct RunConfig {
   tasks::TaskShape shape;
   double chance = 0;
   bool needs_positions = true;
-  Json json;
   std::string id;                     // first 12 hex digits of SHA-256 of the canonical JSON
   std::vector<std::string> warnings;  // combinations that are legal but cannot work
+
+  // The complete configuration. Made when it is asked for: a grid has many runs, and few are ever written.
+  Json json() const;
 
   const MixerConfig& mixer(std::int64_t layer) const;
   catalog::MixerContext context(std::int64_t layer) const;        // of the sequence mixer
@@ -76,6 +78,7 @@ class RunResolver {
   bool known_ = false;
   ConfigValue task_, model_;  // as they were written
   RunConfig begun_;           // what came of them
+  std::string begun_text_;    // how the canonical JSON begins
 };
 
 }  // namespace mneme::config

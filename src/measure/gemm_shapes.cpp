@@ -42,11 +42,11 @@ void note_linear(std::int64_t T, const torch::Tensor& weight) {
 
 // The projections of an attention layer; with labelled positions, queries and outputs are computed at those only.
 void note_attention(std::int64_t T, const torch::Tensor& weight_in, const torch::Tensor& weight_out,
-                    const torch::Tensor& rows) {
+                    const torch::Tensor& positions) {
   const std::int64_t D = weight_out.size(0);
-  note_linear(rows.defined() ? rows.size(0) : T, weight_out);
-  if (!rows.defined()) return note_linear(T, weight_in);
-  note_linear(rows.size(0), weight_in.narrow(0, 0, D));
+  note_linear(positions.defined() ? positions.size(0) : T, weight_out);
+  if (!positions.defined()) return note_linear(T, weight_in);
+  note_linear(positions.size(0), weight_in.narrow(0, 0, D));
   note_linear(T, weight_in.narrow(0, D, 2 * D));
 }
 

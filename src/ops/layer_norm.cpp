@@ -32,7 +32,8 @@ struct NormTensors {
   Tensor positions;  // or none
 };
 
-// Returns the norm and the sum, or its rows. That both come from here saves the sum of their gradients.
+// Returns the norm and the sum, or the sum at those positions. That both come from here saves the sum of their
+// gradients.
 class AddAndNorm : public Operation<AddAndNorm> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& first, const c10::optional<Tensor>& second,
@@ -86,14 +87,14 @@ class AddAndNorm : public Operation<AddAndNorm> {
 
 }  // namespace
 
-NormedSum add_and_norm(const Tensor& a, const Tensor& b, const torch::nn::LayerNorm& norm, const Tensor& rows) {
+NormedSum add_and_norm(const Tensor& a, const Tensor& b, const torch::nn::LayerNorm& norm, const Tensor& positions) {
   const Tensor &weight = norm->weight, &bias = norm->bias;
   if (!use_kernels(a) || (b.defined() && !use_kernels(b)) || !use_kernels(weight)) {
     const Tensor sum = b.defined() ? a + b : a;
-    return {rows.defined() ? select_positions(sum, rows) : sum,
+    return {positions.defined() ? select_positions(sum, positions) : sum,
             torch::layer_norm(sum, {weight.size(0)}, weight, bias, norm->options.eps())};
   }
-  const variable_list out = AddAndNorm::apply(a, optional(b), weight, bias, optional(rows), norm->options.eps());
+  const variable_list out = AddAndNorm::apply(a, optional(b), weight, bias, optional(positions), norm->options.eps());
   return {out[1], out[0]};
 }
 

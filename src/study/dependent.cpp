@@ -119,7 +119,7 @@ class Settler {
       ConfigValue rest = root_;
       for (const auto& [open, place] : open_)
         if (!settled_.contains(open)) remove(rest, open);
-      defaults_ = config::resolve_run(rest).json;
+      defaults_ = config::resolve_run(rest).json();
     }
     Json::json_pointer pointer;
     for (const std::string& part : split(path, '.')) pointer /= part;

@@ -155,16 +155,36 @@ std::size_t Grid::choice(std::int64_t number, std::size_t axis) const {
   return static_cast<std::size_t>(number / stride_[dimension_[axis]]) % axes_[axis].values.size();
 }
 
-ConfigValue Grid::point(std::int64_t number) const {
-  ConfigValue result = tree_;
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    ConfigValue* place = &result;
-    for (const std::string& part : split(axes_[i].path, '.')) place = &place->table().at(part);
-    *place = axes_[i].values[choice(number, i)];
+class Grid::Cursor {
+ public:
+  explicit Cursor(const Grid& grid) : grid_(grid), point_(grid.tree_), places_(grid.axes_.size()) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      places_[i] = &point_;
+      for (const std::string& part : split(grid.axes_[i].path, '.')) places_[i] = &places_[i]->table().at(part);
+    }
   }
-  if (dependents_) settle_dependents(result);
-  return result;
-}
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  const ConfigValue& at(std::int64_t number) {
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      if (const std::size_t now = grid_.choice(number, i); number_ < 0 || now != grid_.choice(number_, i))
+        *places_[i] = grid_.axes_[i].values[now];
+    number_ = number;
+    if (!grid_.dependents_) return point_;
+    settled_ = point_;
+    settle_dependents(settled_);
+    return settled_;
+  }
+
+ private:
+  const Grid& grid_;
+  ConfigValue point_, settled_;
+  std::vector<ConfigValue*> places_;  // of the axes, in point_
+  std::int64_t number_ = -1;          // whose values point_ has
+};
+
+ConfigValue Grid::point(std::int64_t number) const { return Cursor(*this).at(number); }
 
 std::string Grid::describe(std::int64_t number) const {
   std::vector<std::string> parts;
@@ -178,9 +198,9 @@ std::vector<config::RunConfig> Grid::runs() const {
   return runs(none);
 }
 
-std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions,
+std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions, Cursor& cursor,
                                            config::RunResolver& resolver) const try {
-  const ConfigValue configuration = point(number);
+  const ConfigValue& configuration = cursor.at(number);
   std::vector<Conditions*> undecided;
   for (Conditions& exclusion : exclusions) {
     const auto verdict = exclusion.hold(configuration);
@@ -189,8 +209,10 @@ std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Cond
     if (!verdict) undecided.push_back(&exclusion);
   }
   config::RunConfig run = resolver.resolve(configuration);
+  if (undecided.empty()) return run;
+  const Json complete = run.json();
   for (Conditions* exclusion : undecided)
-    if (exclusion->hold(run.json)) return std::nullopt;
+    if (exclusion->hold(complete)) return std::nullopt;
   return run;
 } catch (const Error& error) {
   if (axes_.empty()) throw;
@@ -201,10 +223,11 @@ std::vector<config::RunConfig> Grid::runs(std::vector<Conditions>& exclusions) c
   std::vector<config::RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
   config::RunResolver resolver;
+  Cursor cursor(*this);
   runs.reserve(static_cast<std::size_t>(size_));
   numbers.reserve(static_cast<std::size_t>(size_));
   for (std::int64_t number = 0; number < size_; ++number) {
-    auto one = run(number, exclusions, resolver);
+    auto one = run(number, exclusions, cursor, resolver);
     if (!one) continue;
     const auto [first, added] = numbers.emplace(one->id, number);
     if (!added) fail_twice(first->second, number, one->id);

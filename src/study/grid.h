@@ -52,8 +52,10 @@ class Grid {
  private:
   // Which value of the axis the point has.
   std::size_t choice(std::int64_t number, std::size_t axis) const;
+  // The points in turn, each made from the one before.
+  class Cursor;
   // Nothing if the point is excluded.
-  std::optional<config::RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions,
+  std::optional<config::RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions, Cursor& cursor,
                                        config::RunResolver& resolver) const;
   [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 

@@ -147,10 +147,13 @@ std::vector<ConfigValue> figures_of(const ConfigValue& root) {
 
 void add_paper(Study& study, const ConfigValue& root) {
   for (const ConfigValue& table : tables_of(root, "paper")) study.paper.push_back(parse_paper_value(table));
-  for (PaperValue& value : study.paper) {
-    for (const config::RunConfig& run : study.runs) value.conditions.hold(run.json);
-    if (!study.runs.empty()) value.conditions.check_used(paths_of(study.runs.front().json));
+  if (study.paper.empty() || study.runs.empty()) return;
+  for (const config::RunConfig& run : study.runs) {
+    const Json config = run.json();
+    for (PaperValue& value : study.paper) value.conditions.hold(config);
   }
+  const std::vector<std::string> paths = paths_of(study.runs.front().json());
+  for (const PaperValue& value : study.paper) value.conditions.check_used(paths);
 }
 
 }  // namespace
@@ -193,7 +196,7 @@ Study parse_study(std::string_view text, const Path& file, const StudyOptions& o
   study.axes = grid.axes();
   study.runs = grid.runs(exclusions);
   for (const Conditions& exclusion : exclusions)
-    exclusion.check_used(paths_of(study.runs.empty() ? config_to_json(tree) : study.runs.front().json));
+    exclusion.check_used(paths_of(study.runs.empty() ? config_to_json(tree) : study.runs.front().json()));
   add_included(study, root, tree, zips);
   add_paper(study, root);
   if (study.runs.empty())

@@ -10,21 +10,23 @@ namespace mneme::tasks {
 void TokenScore::add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels) {
   require(predictions.size() == labels.size(), "as many predictions as labels");
   if (positions_.size() < labels.size()) positions_.resize(labels.size());
-  Share row;
+  Share example;
   for (std::size_t t = 0; t < labels.size(); ++t) {
     if (labels[t] == kUnlabelled) continue;
     const bool right = predictions[t] == labels[t];
-    row.count(right);
+    example.count(right);
     positions_[t].count(right);
   }
-  if (row.of == 0) return;
-  tokens_.right += row.right;
-  tokens_.of += row.of;
-  rows_.count(row.right == row.of);
-  row_shares_ += row.value();
+  if (example.of == 0) return;
+  tokens_.right += example.right;
+  tokens_.of += example.of;
+  examples_.count(example.right == example.of);
+  example_shares_ += example.value();
 }
 
-double TokenScore::row_accuracy() const { return rows_.of == 0 ? 0.0 : row_shares_ / static_cast<double>(rows_.of); }
+double TokenScore::example_accuracy() const {
+  return examples_.of == 0 ? 0.0 : example_shares_ / static_cast<double>(examples_.of);
+}
 
 void DistanceScore::add(std::span<const std::int32_t> predictions, std::span<const std::int32_t> labels,
                         std::span<const std::int32_t> sources) {

@@ -1,7 +1,6 @@
 // How the papers score predictions on token tasks. No model in sight: predictions and labels in, numbers out.
 //
-// Everywhere a row is one example; positions with label kUnlabelled do not count, and neither do rows
-// without any labelled position.
+// Positions with label kUnlabelled do not count, and neither do examples without any labelled position.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +25,16 @@ class TokenScore {
 
   // Over all labelled positions.
   double accuracy() const { return tokens_.value(); }
-  // Mean over rows of the row's share of right answers: MQAR's per-query accuracy.
-  double row_accuracy() const;
-  // Rows with every labelled position right.
-  double exact_match() const { return rows_.value(); }
+  // Mean over examples of an example's share of right answers: MQAR's per-query accuracy.
+  double example_accuracy() const;
+  // Examples with every labelled position right.
+  double exact_match() const { return examples_.value(); }
   const std::vector<Share>& by_position() const { return positions_; }
-  std::int64_t rows() const { return rows_.of; }
+  std::int64_t examples() const { return examples_.of; }
 
  private:
-  Share tokens_, rows_;
-  double row_shares_ = 0;
+  Share tokens_, examples_;
+  double example_shares_ = 0;
   std::vector<Share> positions_;
 };
 

@@ -15,9 +15,9 @@ struct Batch {
   torch::Tensor tokens;                // [B, L] int32
   std::vector<std::int64_t> labelled;  // flattened positions b * L + t, ascending
   std::vector<std::int32_t> answers;   // the label at each labelled position
-  std::vector<std::int32_t> sequence;  // the row b of each labelled position
+  std::vector<std::int32_t> sequence;  // the number b of each labelled position's sequence
 
-  std::int64_t rows() const { return tokens.size(0); }
+  std::int64_t sequences() const { return tokens.size(0); }
   std::int64_t length() const { return tokens.size(1); }
 };
 

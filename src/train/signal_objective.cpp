@@ -80,12 +80,13 @@ class SignalObjective : public Objective {
     const std::int64_t B = static_cast<std::int64_t>(indices.size()), L = run_.shape.length;
     SignalBatch batch{torch::empty({B, L}), torch::empty({B, L})};
     for (std::int64_t b = 0; b < B; ++b)
-      source.write(indices[static_cast<std::size_t>(b)],
-                   {.tokens = {}, .labels = {}, .signal = row(batch.input, b), .targets = row(batch.targets, b)});
+      source.write(
+          indices[static_cast<std::size_t>(b)],
+          {.tokens = {}, .labels = {}, .signal = sequence(batch.input, b), .targets = sequence(batch.targets, b)});
     return batch;
   }
 
-  static std::span<float> row(const torch::Tensor& tensor, std::int64_t b) {
+  static std::span<float> sequence(const torch::Tensor& tensor, std::int64_t b) {
     return {tensor.data_ptr<float>() + b * tensor.size(1), static_cast<std::size_t>(tensor.size(1))};
   }
 
@@ -102,7 +103,7 @@ class SignalObjective : public Objective {
 
   static void add_offsets(tasks::OffsetScore& offsets, const SignalBatch& batch, const torch::Tensor& outputs) {
     for (std::int64_t b = 0; b < outputs.size(0); ++b)
-      offsets.add(row(batch.input, b), row(batch.targets, b), row(outputs, b));
+      offsets.add(sequence(batch.input, b), sequence(batch.targets, b), sequence(outputs, b));
   }
 
   const config::RunConfig& run_;

@@ -16,33 +16,33 @@ constexpr std::size_t kHeadRows = 512;
 
 // Some examples side by side. Time comes first: a step reads B tokens that are next to each other.
 struct TimeMajor {
-  std::int64_t length, rows;
+  std::int64_t length, sequences;
   torch::Tensor tokens;  // [L, B] int32
   std::vector<std::int32_t> labels, predictions;
 
   TimeMajor(std::int64_t L, std::int64_t B)
       : length(L),
-        rows(B),
+        sequences(B),
         tokens(torch::empty({L, B}, torch::kInt32)),
         labels(static_cast<std::size_t>(L * B)),
         predictions(labels.size(), tasks::kUnlabelled) {}
 
   // One example, in its own order.
-  void row(const std::int32_t* from, std::int64_t b, std::vector<std::int32_t>& to) const {
-    for (std::int64_t t = 0; t < length; ++t) to[static_cast<std::size_t>(t)] = from[t * rows + b];
+  void sequence(const std::int32_t* from, std::int64_t b, std::vector<std::int32_t>& to) const {
+    for (std::int64_t t = 0; t < length; ++t) to[static_cast<std::size_t>(t)] = from[t * sequences + b];
   }
 };
 
 TimeMajor make_examples(const tasks::ExampleSource& source, std::int64_t length, std::int64_t first,
-                        std::int64_t rows) {
-  TimeMajor batch(length, rows);
+                        std::int64_t sequences) {
+  TimeMajor batch(length, sequences);
   std::vector<std::int32_t> tokens(static_cast<std::size_t>(length)), labels(tokens.size());
   auto* to = batch.tokens.data_ptr<std::int32_t>();
-  for (std::int64_t b = 0; b < rows; ++b) {
+  for (std::int64_t b = 0; b < sequences; ++b) {
     source.write(static_cast<std::uint64_t>(first + b),
                  {.tokens = tokens, .labels = labels, .signal = {}, .targets = {}});
     for (std::int64_t t = 0; t < length; ++t) {
-      const auto at = static_cast<std::size_t>(t * rows + b);
+      const auto at = static_cast<std::size_t>(t * sequences + b);
       to[at] = tokens[static_cast<std::size_t>(t)];
       batch.labels[at] = labels[static_cast<std::size_t>(t)];
     }
@@ -59,8 +59,8 @@ class Reader {
   void see(std::int64_t t, const torch::Tensor& hidden) {
     const torch::Tensor h = hidden.contiguous();
     const auto D = static_cast<std::size_t>(h.size(1));
-    for (std::int64_t b = 0; b < batch_.rows; ++b) {
-      const auto at = static_cast<std::size_t>(t * batch_.rows + b);
+    for (std::int64_t b = 0; b < batch_.sequences; ++b) {
+      const auto at = static_cast<std::size_t>(t * batch_.sequences + b);
       if (batch_.labels[at] == tasks::kUnlabelled) continue;
       const float* row = h.data_ptr<float>() + static_cast<std::size_t>(b) * D;
       hidden_.insert(hidden_.end(), row, row + D);
@@ -87,7 +87,7 @@ class Reader {
  private:
   models::SequenceModel& model_;
   TimeMajor& batch_;
-  std::vector<float> hidden_;  // [rows so far, D]
+  std::vector<float> hidden_;  // [labelled positions so far, D]
   std::vector<std::size_t> places_;
   std::vector<std::int32_t> answers_;
 };
@@ -122,17 +122,17 @@ Scores evaluate_streamed(const config::RunConfig& run, const tasks::Task& task, 
   for (std::int64_t first = 0; first < examples; first += most) {
     TimeMajor batch = make_examples(source, L, first, std::min(most, examples - first));
     Reader reader(model, batch);
-    models::ModelState state = model.initial_state(batch.rows);
+    models::ModelState state = model.initial_state(batch.sequences);
     for (std::int64_t t = 0; t < L; ++t) {
       reader.see(t, model.step(state, batch.tokens.select(0, t)));
       if (t % kTokensPerTick == 0) tick();
     }
     reader.flush();
     loss += reader.loss;
-    for (std::int64_t b = 0; b < batch.rows; ++b) {
-      batch.row(batch.tokens.data_ptr<std::int32_t>(), b, tokens);
-      batch.row(batch.labels.data(), b, labels);
-      batch.row(batch.predictions.data(), b, predicted);
+    for (std::int64_t b = 0; b < batch.sequences; ++b) {
+      batch.sequence(batch.tokens.data_ptr<std::int32_t>(), b, tokens);
+      batch.sequence(batch.labels.data(), b, labels);
+      batch.sequence(batch.predictions.data(), b, predicted);
       tally.add(labels, predicted);
       if (depth == Depth::detail) detail.add(tokens, labels, predicted);
     }

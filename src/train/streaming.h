@@ -6,8 +6,8 @@
 
 namespace mneme::train {
 
-// What Objective::evaluate() gives for token tasks, computed through SequenceModel::step. The rows of a micro-batch go
-// through time together; logits are made of some hundred hidden states at a time.
+// What Objective::evaluate() gives for token tasks, computed through SequenceModel::step. The sequences of a
+// micro-batch go through time together; logits are made of some hundred hidden states at a time.
 Scores evaluate_streamed(const config::RunConfig& run, const tasks::Task& task, models::SequenceModel& model,
                          tasks::Split split, std::int64_t examples, const EvaluationTick& tick, Depth depth);
 

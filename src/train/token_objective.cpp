@@ -89,11 +89,11 @@ class TokenObjective : public Objective {
     std::vector<std::int32_t> tokens(length), labels(length), predicted(length);
     const auto* all = batch.tokens.data_ptr<std::int32_t>();
     std::size_t answer = 0;
-    for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows()); ++row) {
-      std::copy_n(all + row * length, length, tokens.begin());
+    for (std::size_t b = 0; b < static_cast<std::size_t>(batch.sequences()); ++b) {
+      std::copy_n(all + b * length, length, tokens.begin());
       std::fill(labels.begin(), labels.end(), tasks::kUnlabelled);
-      for (; answer < batch.answers.size() && static_cast<std::size_t>(batch.sequence[answer]) == row; ++answer) {
-        const std::size_t at = static_cast<std::size_t>(batch.labelled[answer]) - row * length;
+      for (; answer < batch.answers.size() && static_cast<std::size_t>(batch.sequence[answer]) == b; ++answer) {
+        const std::size_t at = static_cast<std::size_t>(batch.labelled[answer]) - b * length;
         labels[at] = batch.answers[answer];
         predicted[at] = predictions[answer];
       }

@@ -26,7 +26,7 @@ std::string error_of(const std::string& model, const std::string& task = "mqar")
 
 TEST(ModelConfig, AutoIsWhatTheBlockIsKnownFor) {
   const auto resolved = [](const std::string& block) {
-    const Json model = from("block = '" + block + "'\n").json["model"];
+    const Json model = from("block = '" + block + "'\n").json()["model"];
     return model["state_mixer"].get<std::string>() + " " + model["final_norm"].get<std::string>() + " " +
            model["init"].get<std::string>();
   };
@@ -49,15 +49,15 @@ TEST(ModelConfig, ResolvingAgainChangesNothing) {
   };
   for (const auto& [model, task] : cases) {
     const RunConfig once = from(model, task);
-    const RunConfig twice = resolve_run(config_from_json(parse_json(canonical(once.json), "test"), "test"));
-    EXPECT_EQ(canonical(once.json), canonical(twice.json));
+    const RunConfig twice = resolve_run(config_from_json(parse_json(canonical(once.json()), "test"), "test"));
+    EXPECT_EQ(canonical(once.json()), canonical(twice.json()));
     EXPECT_EQ(once.id, twice.id);
     EXPECT_EQ(once.warnings, twice.warnings);
   }
 }
 
 TEST(ModelConfig, AMixerAloneHasNoTableOfAStateMixer) {
-  const Json model = from("state_mixer = 'none'\n").json["model"];
+  const Json model = from("state_mixer = 'none'\n").json()["model"];
   EXPECT_FALSE(model.contains("mlp"));
   EXPECT_EQ(model["state_mixer"], "none");
 }

@@ -61,7 +61,7 @@ TEST(Grid, OptionsOfAMixerCanBeAnAxis) {
   EXPECT_EQ(grid("model.width = 8\nmodel.attention.num_heads = [1, 2, 4]")
                 .runs()
                 .at(2)
-                .json["model"]["attention"]["num_heads"],
+                .json()["model"]["attention"]["num_heads"],
             4);
 }
 

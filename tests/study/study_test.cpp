@@ -218,10 +218,10 @@ test = { values = [6] }
 )toml";
   const Study study = parse_study(text, "copying.toml");
   ASSERT_EQ(study.runs.size(), 2u);
-  EXPECT_EQ(study.runs[0].json["test"]["values"], Json::array({10, 100}));
-  EXPECT_EQ(study.runs[0].json["test"]["examples"], 128);
-  EXPECT_EQ(study.runs[1].json["test"]["values"], Json::array({40}));
-  EXPECT_EQ(parse_study(text, "copying.toml", {"smoke", {}}).runs[0].json["test"]["values"], Json::array({6}));
+  EXPECT_EQ(study.runs[0].json()["test"]["values"], Json::array({10, 100}));
+  EXPECT_EQ(study.runs[0].json()["test"]["examples"], 128);
+  EXPECT_EQ(study.runs[1].json()["test"]["values"], Json::array({40}));
+  EXPECT_EQ(parse_study(text, "copying.toml", {"smoke", {}}).runs[0].json()["test"]["values"], Json::array({6}));
   EXPECT_THAT(message("[task]\nname = \"copying\"\n[test]\nalong = \"lenght\"\n"),
               HasSubstr("[windows.toml:4:1] test.along: got \"lenght\", expected one of the axes of copying"));
 }

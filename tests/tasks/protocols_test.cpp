@@ -16,9 +16,9 @@ TEST(TokenScore, CountsTokensRowsAndPositions) {
   score.add(Row{5, 6, 7, 8}, Row{kNo, kNo, 7, kNo});  // one of one
   score.add(Row{0, 0}, Row{kNo, kNo});                // nothing asked: no row
   EXPECT_DOUBLE_EQ(score.accuracy(), 2.0 / 4);
-  EXPECT_DOUBLE_EQ(score.row_accuracy(), (1.0 / 3 + 1) / 2);
+  EXPECT_DOUBLE_EQ(score.example_accuracy(), (1.0 / 3 + 1) / 2);
   EXPECT_DOUBLE_EQ(score.exact_match(), 0.5);
-  EXPECT_EQ(score.rows(), 2);
+  EXPECT_EQ(score.examples(), 2);
   ASSERT_EQ(score.by_position().size(), 4U);
   EXPECT_EQ(score.by_position()[0].right, 1);
   EXPECT_EQ(score.by_position()[1].of, 0);
@@ -36,14 +36,14 @@ TEST(TokenScore, RowAndTokenAccuracyAgreeWhenAllRowsAskTheSame) {
     for (auto& prediction : predictions) prediction += static_cast<std::int32_t>(random.below(2));
     score.add(predictions, example.labels);
   }
-  EXPECT_NEAR(score.row_accuracy(), score.accuracy(), 1e-12);
+  EXPECT_NEAR(score.example_accuracy(), score.accuracy(), 1e-12);
   EXPECT_GT(score.accuracy(), 0.3);
   EXPECT_LT(score.exact_match(), 0.3);
 }
 
 TEST(TokenScore, IsZeroForNothing) {
   EXPECT_EQ(TokenScore().accuracy(), 0.0);
-  EXPECT_EQ(TokenScore().row_accuracy(), 0.0);
+  EXPECT_EQ(TokenScore().example_accuracy(), 0.0);
 }
 
 TEST(DistanceScore, BinsDouble) {
