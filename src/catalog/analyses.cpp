@@ -11,8 +11,8 @@ const std::vector<AnalysisEntry>& analysis_catalog() {
   static const std::vector<AnalysisEntry> list{
       {"matrix", "Mixing matrices", "how much of each earlier token is in what a mixer gives, exactly"},
       {"patterns", "Where mixers look",
-       "shares of the matrices on the previous token, the same, the one after its last occurrence, the asked value and "
-       "key"},
+       "shares of the matrices on the previous token, the same, the one after its last occurrence, the queried value "
+       "and key"},
       {"spectra", "Spectra", "eigenvalues of the transitions of states, half-lives"},
       {"gradient", "Gradient by lag", "how the gradient of a loss falls with the distance to the token"},
       {"interventions", "Interventions: which site carries a pair",

@@ -52,7 +52,7 @@ MixerEntry hyena_entry() {
               real_field("fast_decay_pct", 0.3, 1e-6, 1e6,
                          "position at which the fastest channel's window has decayed to target"),
               real_field("slow_decay_pct", 1.5, 1e-6, 1e6, "the same for the slowest channel"),
-              real_field("target", 0.01, 1e-30, 1e6, "what the windows decay to"),
+              real_field("target", 0.01, 1e-30, 1e6, "value that the windows decay to"),
               real_field("shift", 0.0, -1e6, 1e6, "added to the windows"),
               flag_field("modulate", true, "multiply the filter by decaying windows"),
               flag_field("normalized", false, "divide the filter by its absolute sum over channels"),

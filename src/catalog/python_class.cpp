@@ -60,7 +60,7 @@ Schema PythonClass::options() const {
   schema.push_back(choice_field("init_by", "module", {"module", "model"},
                                 "who draws the initial weights: the module itself, or the model (its linear layers "
                                 "by the rule of model.init)"));
-  schema.push_back(text_field("source", source, "the version of the source; another one is another mixer"));
+  schema.push_back(text_field("source", source, "version of the source; a changed source is a different mixer"));
   return schema;
 }
 

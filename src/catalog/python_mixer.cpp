@@ -21,7 +21,7 @@ std::shared_ptr<PythonMixers>& installed() {
 }
 
 PythonMixers& asked() {
-  if (!installed()) throw Error(ErrorKind::internal, "python_mixer.cpp", "nobody here can ask Python");
+  if (!installed()) throw Error(ErrorKind::internal, "python_mixer.cpp", "this program has no bridge to Python");
   return *installed();
 }
 

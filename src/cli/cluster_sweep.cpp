@@ -107,8 +107,8 @@ void ClusterOptions::add(CLI::App& app) {
                      "disks without working locks")
           ->type_name("DIR"),
       app.add_flag("--dry-run", dry_run, "slurm: print the script that would be submitted, and submit nothing"),
-      app.add_flag("--detach", detach, "slurm: submit and leave; `mneme status` shows how it goes"),
-      app.add_flag("--again", again, "slurm: submit although jobs of this study are in the queue")};
+      app.add_flag("--detach", detach, "slurm: submit and return at once; `mneme status` shows the progress"),
+      app.add_flag("--again", again, "slurm: submit even if jobs of this study are already in the queue")};
 }
 
 bool ClusterOptions::was_given(const char* name) const {
@@ -164,18 +164,19 @@ std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOption
   }
   if (!context.json)
     fmt::print(stderr, "job {} {} ({} node{} with {} worker{} each); files in {}\n", submission->job,
-               found ? "is already at this study" : "submitted", submission->settings.nodes,
+               found ? "is already training this study" : "submitted", submission->settings.nodes,
                submission->settings.nodes == 1 ? "" : "s", submission->settings.workers,
                submission->settings.workers == 1 ? "" : "s", submission->directory.string());
   if (options.detach) {
     if (context.json)
       print_json({{"job", submission->job}, {"submitted", !found}, {"directory", submission->directory.string()}});
     else
-      fmt::print("how it goes: mneme status; end the jobs: mneme cancel --study {} --jobs\n", name);
+      fmt::print("watch the jobs: mneme status; end them: mneme cancel --study {} --jobs\n", name);
     return 0;
   }
   if (!watch_jobs(*submission, study, lab, context.json)) {
-    fmt::print(stderr, "the jobs go on; come back with the same command, or end them: mneme cancel --study {} --jobs\n",
+    fmt::print(stderr,
+               "the jobs continue; watch them with the same command, or end them: mneme cancel --study {} --jobs\n",
                name);
     return static_cast<int>(ErrorKind::interrupted);
   }

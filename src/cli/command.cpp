@@ -23,7 +23,7 @@ const std::vector<Command>& command_list() {
       {"plan", "show the grid of a study and estimate its cost", add_plan},
       {"sweep", "train all missing runs of a study", add_sweep},
       {"window", "find the learning rates at which a mixer can be trained, with few runs", add_window},
-      {"card", "find out what a mixer can remember, by a fixed battery of small tests", add_card},
+      {"card", "test what a mixer can remember, with a fixed battery of small tasks", add_card},
       {"status", "show studies, running workers and failures in this lab", add_status},
       {"serve", "show the lab in a browser, live", add_serve},
       {"reproduce", "run and judge the figures, tables and claims of the papers", add_reproduce},

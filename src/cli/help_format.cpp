@@ -68,8 +68,10 @@ const CLI::App& chosen_command(const CLI::App& app) {
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
+  // Options without a group are hidden: old names, which nobody should learn.
   for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    if (!option->get_group().empty())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
 }
 

@@ -29,7 +29,7 @@ void train_again(const store::OtherCode& found, const store::Lab& lab, bool yes)
   std::vector<std::string> ids = found.other;
   ids.insert(ids.end(), found.unknown.begin(), found.unknown.end());
   if (ids.empty()) return;
-  if (!confirmed(fmt::format("move {} of other or unknown code to {} and train again", count_of(ids.size()),
+  if (!confirmed(fmt::format("move {} made by other or unknown code to {} and train again", count_of(ids.size()),
                              lab.trash().string()),
                  yes))
     throw Error(ErrorKind::usage, "--same-code", "nothing was done");
@@ -42,7 +42,7 @@ void train_again(const store::OtherCode& found, const store::Lab& lab, bool yes)
 
 void CodeChoice::add(CLI::App& app) {
   app.add_flag("--same-code", same_code,
-               "train again what other code has made, instead of using it; the old runs go to the lab's trash");
+               "retrain runs that other code made instead of reusing them; the old ones move to the lab's trash");
   app.add_flag("--yes", yes, "with --same-code: do not ask");
 }
 
@@ -56,13 +56,13 @@ void reckon_with_other_code(std::span<const std::string> ids, const store::Lab& 
   if (choice.same_code) return train_again(found, lab, choice.yes);
   if (!found.other.empty())
     print_warning(fmt::format(
-        "{} made by other code than this program and used as {}: {}; this is {}. --same-code (train, sweep) or `mneme "
-        "retry --done` trains again",
+        "{} made by other code ({}; this program is {}) and reused as {}. To train again: --same-code (train, sweep) "
+        "or `mneme retry --done`",
         found.other.size() == 1 ? fmt::format("run {} was", found.other.front())
                                 : fmt::format("{} were", count_of(found.other.size())),
-        found.other.size() == 1 ? "it is" : "they are", makers(found), describe(this_code())));
+        makers(found), describe(this_code()), found.other.size() == 1 ? "it is" : "they are"));
   if (!found.unknown.empty())
-    print_note(fmt::format("{} from before the code was recorded; used as {}", count_of(found.unknown.size()),
+    print_note(fmt::format("{} from before the code was recorded; reused as {}", count_of(found.unknown.size()),
                            found.unknown.size() == 1 ? "it is" : "they are"));
 }
 

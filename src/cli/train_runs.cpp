@@ -103,7 +103,7 @@ Json result_json(const config::RunConfig& run, const run::RunResult& result, con
           {"reason", result.reason},
           {"already", result.elsewhere},
           {"directory", lab.run(run.id).path().string()},
-          {"config", run.json},
+          {"config", run.json()},
           {"warnings", run.warnings},
           {"summary", result.summary}};
 }

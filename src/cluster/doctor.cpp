@@ -74,7 +74,7 @@ std::vector<Finding> examine_database(const store::Lab& lab) try {
       std::stod(connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").at(0).at(0));
   const double after = wall_clock();
   std::vector<Finding> findings{{"PostgreSQL", Verdict::good,
-                                 fmt::format("{} answers: connected in {:.0f} ms, a question takes {:.1f} ms",
+                                 fmt::format("{} answers: connected in {:.0f} ms, a query takes {:.1f} ms",
                                              connection.name(), 1000 * connected, 1000 * (after - before))}};
   const auto answer = [&](const std::string& sql) { return connection.execute(sql).at(0).at(0); };
   if (answer(fmt::format("SELECT to_regclass('{}') IS NOT NULL", store::kLeaseTable)) == "t") {

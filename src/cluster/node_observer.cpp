@@ -38,9 +38,7 @@ void NodeObserver::say(std::string_view line) const {
 
 void NodeObserver::on_start(int slot, const config::RunConfig& run, std::int64_t step) {
   working_[slot] = {.run = run.id,
-                    .mixer = run.json.at("model").value("mixer", Json("")).is_string()
-                                 ? run.json["model"]["mixer"].get<std::string>()
-                                 : "",
+                    .mixer = run.model.text("mixer"),
                     .lr = run.train.real("lr"),
                     .seed = run.train.integer("seed"),
                     .first = step,
@@ -103,7 +101,7 @@ void NodeObserver::store(const std::string& state, const std::string& note) {
   try {
     write_file_atomically(submission_.task_file(task_), task.dump(2) + "\n");
   } catch (const std::exception& error) {
-    say(fmt::format("cannot tell what this task does: {}", error.what()));
+    say(fmt::format("cannot write the state of this task: {}", error.what()));
   }
 }
 

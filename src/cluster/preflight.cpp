@@ -78,12 +78,13 @@ void check_leases(const store::Lab& lab, const SlurmSettings& settings) {
                 "the address holds a password, which Slurm would store with the job; keep it in ~/.pgpass instead");
   if (address.empty() && settings.nodes > 1)
     throw Error(ErrorKind::usage, "--leases",
-                fmt::format("{} nodes need one place for their leases, expected a PostgreSQL URL in --leases, "
+                fmt::format("{} nodes must share their leases, expected a PostgreSQL URL in --leases, "
                             "MNEME_LEASES or `leases` of slurm.toml",
                             settings.nodes));
   if (address.empty() && !settings.stage.empty())
     throw Error(ErrorKind::usage, "--stage",
-                "whole runs are moved under the protection of their leases, expected a PostgreSQL URL in --leases, "
+                "staged runs are moved to the lab under their leases, which all nodes must share; expected a "
+                "PostgreSQL URL in --leases, "
                 "MNEME_LEASES or `leases` of slurm.toml");
   store::open_leases(lab, {.holder = store::our_holder()});
 }

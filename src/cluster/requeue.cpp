@@ -15,7 +15,7 @@ Requeue decide_requeue(TaskHistory& history, const TaskEnd& end, std::int64_t mo
   history.barren = end.progressed ? 0 : history.barren + 1;
   history.broken = end.broken ? history.broken + 1 : 0;
   // A requeue would take the later start off its node.
-  if (end.superseded) return {false, false, "a later start of this task has its place"};
+  if (end.superseded) return {false, false, "a later start of this task has replaced it"};
   if (end.cancelled) return {false, false, "its jobs were cancelled"};
   if (!end.missing) return {false, false, "nothing is left to do"};
   if (!end.ours) return {false, false, "not started by Slurm"};
@@ -29,7 +29,7 @@ Requeue decide_requeue(TaskHistory& history, const TaskEnd& end, std::int64_t mo
   if (history.barren >= kMostBarren)
     return {false, false, fmt::format("{} starts in a row trained nothing", history.barren)};
   if (history.starts > most) return {false, false, fmt::format("it was requeued {} times", most)};
-  return {true, false, "its time was over"};
+  return {true, false, "its time ran out"};
 }
 
 }  // namespace mneme::cluster

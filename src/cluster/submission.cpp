@@ -63,7 +63,7 @@ Submission create_submission(const store::Lab& lab, Submission submission, std::
   Json configs = Json::array();
   for (const config::RunConfig& run : runs) {
     submission.runs.push_back(run.id);
-    configs.push_back(run.json);
+    configs.push_back(run.json());
   }
   const Path jobs = lab.root() / "jobs";
   file_system().create_directories(jobs);

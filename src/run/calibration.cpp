@@ -18,7 +18,7 @@ std::string machine() {
 
 // Runs that differ in these only take the same time a step.
 std::string key_of(const config::RunConfig& run) {
-  Json config = run.json;
+  Json config = run.json();
   for (const char* name : {"lr", "seed", "data_seed", "init_seed", "order_seed", "dropout_seed", "steps", "eval_every",
                            "eval_examples", "test_examples"})
     config["train"].erase(name);
@@ -47,7 +47,7 @@ std::map<std::string, StepCost> calibrated_steps(std::span<const config::RunConf
   for (const config::RunConfig* run : runs) {
     keys[run->id] = key_of(*run);
     // Files of an earlier version remember seconds alone.
-    if (!known.contains(keys[run->id]) || !known[keys[run->id]].is_object()) configs.push_back(run->json);
+    if (!known.contains(keys[run->id]) || !known[keys[run->id]].is_object()) configs.push_back(run->json());
   }
   if (measure && !configs.empty()) {
     ask_worker(find_worker(), {{"request", "measure"}, {"configs", configs}, {"seconds", 0.5}}, "finished",

@@ -9,6 +9,15 @@
 #include "store/run_writer.h"
 
 namespace mneme::run {
+namespace {
+
+// The worker may have written it before it failed.
+void log_once(const store::RunWriter& writer, const store::RunDirectory& directory, const std::string& line) {
+  const std::vector<std::string> last = directory.last_log_lines(1);
+  if (last.empty() || !last.back().ends_with(" " + line)) writer.log(line);
+}
+
+}  // namespace
 
 std::string record_ending(const store::RunDirectory& directory, const std::string& id, std::int64_t attempt,
                           const Ending& ending) try {
@@ -30,7 +39,7 @@ std::string record_ending(const store::RunDirectory& directory, const std::strin
        {{"seconds", seconds}, {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}}}};
   if (ending.set_aside) summary["set_aside"] = true;
   writer.write_summary(summary);
-  writer.log(fmt::format("{}: {}", ending.outcome, ending.reason));
+  log_once(writer, directory, fmt::format("{}: {}", ending.outcome, ending.reason));
   return "";
 } catch (const std::exception& error) {
   return error.what();

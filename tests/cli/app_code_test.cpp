@@ -42,7 +42,7 @@ TEST_F(ChangedCode, DoesNotReturnOldResultsSilently) {
   pretend("0.1.0-dev", "0123456789ab");
   const ProcessResult again = mneme(joined({"train"}, kTiny));
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("run " + id + " was made by other code than this program"));
+  EXPECT_THAT(again.err, HasSubstr("run " + id + " was made by other code"));
   EXPECT_THAT(again.err, HasSubstr("0123456789ab"));
   EXPECT_THAT(again.err, HasSubstr(this_code().build));
   EXPECT_THAT(mneme({"report", "mixer=attention"}).err, HasSubstr("other code"));
@@ -82,7 +82,7 @@ TEST_F(ChangedCode, RetryDoneAndRmAskAndKeepWhatTheyRemove) {
   EXPECT_EQ(mneme({"retry", "--done", id}).exit_code, 2) << "nobody can be asked";
   EXPECT_EQ(trashed(), 0u);
   const ProcessResult retried = mneme({"retry", "--done", "--yes", id});
-  EXPECT_EQ(retried.out, "1 run runnable\n") << retried.err;
+  EXPECT_EQ(retried.out, "1 run can be trained again\n") << retried.err;
   EXPECT_EQ(trashed(), 1u);
   EXPECT_EQ(json({"runs"})["runs"][0]["state"], "new");
   EXPECT_THAT(mneme(joined({"train"}, kTiny)).out, Not(HasSubstr("already finished")));

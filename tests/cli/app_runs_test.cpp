@@ -182,7 +182,7 @@ TEST_F(AppRuns, TenThousandRunsAreListedAndFiltered) {
     const config::RunConfig run = testing::sample_run({"train.seed=" + std::to_string(seed)});
     const Path directory = sample.lab.run(run.id).path();
     std::filesystem::create_directory(directory);
-    std::ofstream(directory / "config.json") << canonical(run.json) << "\n";
+    std::ofstream(directory / "config.json") << canonical(run.json()) << "\n";
     std::ofstream(directory / "summary.json") << testing::sample_summary(run, "done", 0.5, 0.5).dump() << "\n";
   }
   json({"reindex"});

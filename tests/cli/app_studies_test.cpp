@@ -62,10 +62,10 @@ TEST_F(AppStudies, APlanTellsWhatAStudyWillCost) {
 TEST_F(AppStudies, StatusTellsOfStudiesAndFailures) {
   ASSERT_EQ(mneme({"sweep", "demo", "--scale", "smoke"}).exit_code, 0);
   const config::RunConfig run = testing::sample_run();
-  sample.lab.run(run.id).create(run.json);
+  sample.lab.run(run.id).create(run.json());
   Json failure = testing::sample_summary(run, "failed", 0, 0);
   failure["reason"] = "the worker ended badly";
-  store::RunWriter writer = store::RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
+  store::RunWriter writer = store::RunWriter::begin(sample.lab.run(run.id), run.json(), 0, "test");
   writer.write_summary(failure);
   writer.log("its last words");
   const Json status = json({"status"});

@@ -77,7 +77,7 @@ TEST_F(NodeWork, AProcessWhoseTaskWasStartedAgainLeavesItsFileAndItsJobAlone) {
   // The later start appears as soon as this one has looked how many there were.
   program("squeue", "echo '" + later + "' > " + submission.task_file(2).string() + "\necho 10:00\n");
   const ProcessResult result = node("7", "2", {"MNEME_WORKER=/bin/false"});
-  EXPECT_THAT(result.out, HasSubstr("a later start of this task has its place"));
+  EXPECT_THAT(result.out, HasSubstr("a later start of this task has replaced it"));
   EXPECT_THAT(called(), ::testing::IsEmpty());
   EXPECT_EQ(read_file(submission.task_file(2)), later + "\n");
 }

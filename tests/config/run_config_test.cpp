@@ -131,11 +131,11 @@ TEST(RunConfig, LayersCountThoseOfTheSameMixerBelow) {
 TEST(RunConfig, TheDeviceIsPartOfTheRunUnlessItIsTheCpu) {
   const auto on = [](const std::string& device) { return from("train.device = '" + device + "'"); };
   EXPECT_EQ(on("cpu").id, from("").id);
-  EXPECT_FALSE(on("cpu").json["train"].contains("device"));
+  EXPECT_FALSE(on("cpu").json()["train"].contains("device"));
   EXPECT_NE(on("cuda").id, from("").id);
   EXPECT_EQ(on("cuda:0").id, on("cuda").id) << "one device, two names";
   EXPECT_NE(on("cuda:1").id, on("cuda").id);
-  EXPECT_EQ(on("mps").json["train"]["device"], "mps");
+  EXPECT_EQ(on("mps").json()["train"]["device"], "mps");
   for (const char* wrong : {"gpu", "cuda:", "cuda:x", "cuda:01", "cuda:-1", "cuda:1000", "CPU", ""})
     EXPECT_EQ(error_of("train.device = '" + std::string(wrong) + "'"),
               "[run.toml:1:7] train.device: got \"" + std::string(wrong) + "\", expected cpu, cuda, cuda:N or mps");

@@ -49,6 +49,13 @@ TEST(Documents, PathsInTheReadmeAndTheArchitectureExist) {
       EXPECT_TRUE(std::filesystem::exists(root / path)) << document << ": " << path;
 }
 
+TEST(Documents, PathsInThePagesOfMixersExist) {
+  const Path root(source_directory());
+  for (const auto& page : std::filesystem::directory_iterator(root / "docs/mixers"))
+    for (const std::string& path : named_paths(read_file(page.path())))
+      EXPECT_TRUE(std::filesystem::exists(root / path)) << page.path() << ": " << path;
+}
+
 TEST(Documents, PlantedPathsAreFound) {
   EXPECT_THAT(named_paths("see `src/gone.cpp`, [x](docs/a.md) and script/test -R x; src/NAME.cpp, build/docs/b"),
               ::testing::ElementsAre("src/gone.cpp", "docs/a.md", "script/test"));

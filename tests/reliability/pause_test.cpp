@@ -45,7 +45,7 @@ void pause_once(std::uint64_t number, Tally& tally) {
   ++tally.pauses;
   std::map<std::string, std::string> before;
   try {
-    const store::RunWriter next = store::RunWriter::begin(directory, run.json, 2, "the next attempt");
+    const store::RunWriter next = store::RunWriter::begin(directory, run.json(), 2, "the next attempt");
     next.append_metric(
         {{"step", 1}, {"split", "validation"}, {"values", {{"accuracy", 0.5}}}, {"times", Json::object()}});
     before = files_of(directory);

@@ -50,7 +50,7 @@ TEST(RemovedRun, IsCalledSoAndStartsAgainAtOnce) {
 TEST(RemovedRun, IsNoOlderAttempt) {
   const testing::SampleLab sample;
   const config::RunConfig run = testing::sample_run();
-  const store::RunWriter writer = store::RunWriter::begin(sample.lab.run(run.id), run.json, 1, "test");
+  const store::RunWriter writer = store::RunWriter::begin(sample.lab.run(run.id), run.json(), 1, "test");
   std::filesystem::rename(sample.lab.run(run.id).path(), sample.directory / "elsewhere");
   EXPECT_THROW(writer.append_metric({{"step", 1}}), store::RunRemoved);
 }

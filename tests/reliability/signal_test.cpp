@@ -14,7 +14,7 @@ TEST(Signals, EndAMeasurementAtOnce) {
   // SIGTERM is also what a worker gets when `mneme` is gone.
   for (const int number : {SIGINT, SIGTERM}) {
     testing::WorkerProcess worker(Json{{"request", "bench_train"},
-                                       {"config", testing::sample_run({}).json},
+                                       {"config", testing::sample_run({}).json()},
                                        {"seconds", 30.0},
                                        {"profile", false},
                                        {"case", ""}});

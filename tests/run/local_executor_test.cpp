@@ -160,9 +160,9 @@ TEST_F(LocalExecutor, ASecondCtrlCStopsAtOnce) {
 
 TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
   const auto runs = seeds(2);
-  sample.lab.run(runs[0].id).create(runs[0].json);
-  auto other =
-      std::make_unique<store::RunWriter>(store::RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json, 0, "test"));
+  sample.lab.run(runs[0].id).create(runs[0].json());
+  auto other = std::make_unique<store::RunWriter>(
+      store::RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json(), 0, "test"));
   bool other_ended = false;
   watcher.tick = [&] {
     // Only when everything else is done does the other process let go.
@@ -179,9 +179,9 @@ TEST_F(LocalExecutor, ARunThatAnotherProcessTrainsIsWaitedFor) {
 
 TEST_F(LocalExecutor, ARunThatAnotherProcessEndsIsTakenFromIt) {
   const auto runs = seeds(1);
-  sample.lab.run(runs[0].id).create(runs[0].json);
-  auto other =
-      std::make_unique<store::RunWriter>(store::RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json, 0, "test"));
+  sample.lab.run(runs[0].id).create(runs[0].json());
+  auto other = std::make_unique<store::RunWriter>(
+      store::RunWriter::begin(sample.lab.run(runs[0].id), runs[0].json(), 0, "test"));
   int ticks = 0;
   watcher.tick = [&] {
     if (++ticks != 3) return;

@@ -68,7 +68,7 @@ TEST(Index, HoldsEveryEvaluation) {
   const SampleLab sample;
   const config::RunConfig run = sample_run();
   {
-    const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
+    const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json(), 0, "test");
     for (int step = 1; step <= 3; ++step)
       writer.append_metric({{"step", step},
                             {"split", "validation"},
@@ -133,10 +133,10 @@ TEST(Index, FollowsARunThatHasNotEnded) {
   const SampleLab sample;
   const config::RunConfig run = sample_run();
   const RunDirectory directory = sample.lab.run(run.id);
-  directory.create(run.json);
+  directory.create(run.json());
   EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::fresh);
   {
-    const RunWriter writer = RunWriter::begin(directory, run.json, 0, "test");
+    const RunWriter writer = RunWriter::begin(directory, run.json(), 0, "test");
     EXPECT_EQ(Index::open(sample.lab).find(run.id)->state, RunState::running);
   }
   write_file_atomically(directory.checkpoint(), "x");

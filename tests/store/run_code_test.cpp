@@ -62,7 +62,7 @@ TEST(Trash, RefusesARunThatIsTrained) {
   const SampleLab sample;
   const auto leases = open_leases(sample.lab, {.holder = our_holder()});
   const config::RunConfig run = testing::sample_run();
-  const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json, 0, "test");
+  const RunWriter writer = RunWriter::begin(sample.lab.run(run.id), run.json(), 0, "test");
   EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { move_to_trash(sample.lab, run.id, *leases); }),
               ::testing::HasSubstr("is running"));
   EXPECT_TRUE(std::filesystem::exists(sample.lab.run(run.id).path()));

@@ -38,10 +38,10 @@ TEST(RunRecord, OfARunUnderWayHasItsLatestEvaluation) {
   const SampleLab sample;
   const config::RunConfig run = sample_run();
   const RunDirectory directory = sample.lab.run(run.id);
-  directory.create(run.json);
+  directory.create(run.json());
   EXPECT_EQ(read_record(directory).state, RunState::fresh);
   EXPECT_EQ(read_record(directory).validation_accuracy, std::nullopt);
-  const RunWriter writer = RunWriter::begin(directory, run.json, 0, "test");
+  const RunWriter writer = RunWriter::begin(directory, run.json(), 0, "test");
   writer.append_metric(
       {{"step", 2}, {"split", "validation"}, {"values", {{"accuracy", 0.25}}}, {"times", {{"seconds", 1.0}}}});
   writer.append_metric(
@@ -57,7 +57,7 @@ TEST(RunRecord, OfARunUnderWayHasItsLatestEvaluation) {
 TEST(RunRecord, NumbersThatWereNotFiniteAreAbsent) {
   const SampleLab sample;
   const config::RunConfig run = sample_run();
-  sample.lab.run(run.id).create(run.json);
+  sample.lab.run(run.id).create(run.json());
   Json summary = sample_summary(run, "diverged", 0, 0);
   summary["values"]["validation"]["accuracy"] = nullptr;
   testing::put_summary(sample.lab.run(run.id), run, summary);

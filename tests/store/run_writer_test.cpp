@@ -24,7 +24,7 @@ class RunWriterTest : public ::testing::Test {
   config::RunConfig run = sample_run();
   RunDirectory directory = sample.lab.run(run.id);
 
-  RunWriter begin(std::int64_t number) const { return RunWriter::begin(directory, run.json, number, "test"); }
+  RunWriter begin(std::int64_t number) const { return RunWriter::begin(directory, run.json(), number, "test"); }
 };
 
 // Every way in which a run's directory can be written.
@@ -128,7 +128,7 @@ TEST_F(RunWriterTest, RunningMeansThatTheAttemptsProcessIsThere) {
 }
 
 TEST_F(RunWriterTest, WhatCrashedWritersLeftIsSwept) {
-  directory.create(run.json);
+  directory.create(run.json());
   write_file_atomically(directory.path() / "summary.json.77-3.tmp", "half");
   write_file_atomically(directory.path() / "alive.1", "");
   const RunWriter writer = begin(2);

@@ -32,7 +32,7 @@ inline Json sample_summary(const config::RunConfig& run, const std::string& outc
 
 // As a worker on its own would.
 inline void put_summary(const store::RunDirectory& directory, const config::RunConfig& run, const Json& summary) {
-  store::RunWriter::begin(directory, run.json, 0, "test").write_summary(summary);
+  store::RunWriter::begin(directory, run.json(), 0, "test").write_summary(summary);
 }
 
 class SampleLab {
@@ -43,7 +43,7 @@ class SampleLab {
   std::string add_done(const std::vector<std::string>& overrides = {}, double validation = 0.75,
                        double test = 0.5) const {
     const config::RunConfig run = sample_run(overrides);
-    lab.run(run.id).create(run.json);
+    lab.run(run.id).create(run.json());
     write_file_atomically(lab.run(run.id).path() / "summary.json",
                           sample_summary(run, "done", validation, test).dump());
     return run.id;

@@ -32,7 +32,7 @@ class WorkerProcess {
       : WorkerProcess(Json{{"request", "run"},
                            {"id", run.id},
                            {"attempt", attempt},
-                           {"config", run.json},
+                           {"config", run.json()},
                            {"directory", directory.path().string()},
                            {"checkpoint_seconds", 0.0}}) {}
 

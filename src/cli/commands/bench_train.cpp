@@ -105,7 +105,7 @@ int bench_train(const BenchTrainOptions& options, const Context& context) {
   tell_warnings(runs);
   Json result;
   const Json request = {{"request", "bench_train"},
-                        {"config", runs[0].json},
+                        {"config", runs[0].json()},
                         {"seconds", options.seconds},
                         {"profile", options.profile},
                         {"case", options.case_file}};

@@ -38,7 +38,7 @@ int doctor(const Context& context) {
   if (context.json)
     print_json({{"lab", lab.root().string()}, {"findings", list}, {"failed", bad}});
   else
-    fmt::print("{}\n", bad == 0 ? "everything that Mneme needs is here" : "what FAILED has to be repaired first");
+    fmt::print("{}\n", bad == 0 ? "everything that Mneme needs is here" : "repair what FAILED first");
   return bad == 0 ? 0 : static_cast<int>(ErrorKind::io);
 }
 

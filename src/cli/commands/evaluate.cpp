@@ -81,8 +81,8 @@ std::vector<store::RunRecord> evaluable(const RunSelection& selection, store::In
     if (!fit && named)
       throw Error(ErrorKind::usage, fmt::format("run {}", id),
                   record.state == store::RunState::running
-                      ? "it is running, expected a run that has ended"
-                      : fmt::format("it has no checkpoint (it is {}), expected a run that was trained",
+                      ? "the run is still running, expected one that has ended"
+                      : fmt::format("the run has no checkpoint (it is {}), expected one that was trained",
                                     store::run_state_name(record.state)));
     if (fit)
       records.push_back(record);

@@ -139,7 +139,7 @@ int plan(const PlanOptions& options, const Context& context) {
     axes.push_back({{"path", axis.path}, {"values", config_to_json({axis.values, axis.origin})}});
   for (const auto& [state, count] : plan.states) states[std::string(store::run_state_name(state))] = count;
   if (options.list)
-    for (const config::RunConfig& run : study.runs) runs.push_back({{"id", run.id}, {"config", run.json}});
+    for (const config::RunConfig& run : study.runs) runs.push_back({{"id", run.id}, {"config", run.json()}});
   Json document = {{"study", study.name},
                    {"title", study.title},
                    {"scale", study.scale},

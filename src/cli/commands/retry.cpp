@@ -39,7 +39,8 @@ struct Change {
 
 void report(const Change& change, std::string_view what, bool json) {
   if (json) return print_json({{what, change.changed}, {"left", change.left}});
-  fmt::print("{} run{} {}\n", change.changed.size(), change.changed.size() == 1 ? "" : "s", what);
+  fmt::print("{} run{} {}\n", change.changed.size(), change.changed.size() == 1 ? "" : "s",
+             what == "runnable" ? "can be trained again" : what);
   for (const std::string& line : change.left) fmt::print("  {}\n", line);
 }
 
@@ -125,7 +126,7 @@ int retry(const ChangeOptions& options, const Context& context) {
 int cancel(const ChangeOptions& options, const Context& context) {
   options.runs.require_some();
   if (options.jobs && (options.runs.study.empty() || !options.runs.arguments.empty()))
-    throw Error(ErrorKind::usage, "--jobs", "ends the jobs of a study, expected --study alone beside it");
+    throw Error(ErrorKind::usage, "--jobs", "ends the Slurm jobs of a study, expected --study and no filters");
   const store::Lab lab = context.lab();
   lab.require();
   // The jobs of the whole study; part of its runs can be cancelled while the jobs go on with the rest.
@@ -142,7 +143,7 @@ int cancel(const ChangeOptions& options, const Context& context) {
   store::Index index = open_index(lab);
   // Runs of a study come with their configuration, so also those that were never started can be cancelled.
   if (options.runs.arguments.empty())
-    for (const config::RunConfig& run : options.runs.planned()) lab.run(run.id).create(run.json);
+    for (const config::RunConfig& run : options.runs.planned()) lab.run(run.id).create(run.json());
   index.refresh();
   const std::vector<std::string> ids = options.runs.ids(index);
   const Change change = change_each(

@@ -78,7 +78,7 @@ int serve_lab(const ServeOptions& options, const Context& context) {
   if (context.json)
     print_json({{"address", server.url()}, {"port", server.port()}, {"lab", lab.root().string()}});
   else
-    fmt::print("{} is at {}\nCtrl-C ends the server.\n", lab.root().string(), server.url());
+    fmt::print("{} is at {}\nPress Ctrl-C to stop the server.\n", lab.root().string(), server.url());
   std::fflush(stdout);
   if (options.open) open_browser(server.url());
   server.run();
@@ -96,7 +96,7 @@ void add_serve(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->type_name("ADDRESS");
   app.add_flag("--open", options->open, "open the dashboard in a browser");
-  app.add_option("--export", options->directory, "write the same pages as static files into this directory, and end")
+  app.add_option("--export", options->directory, "write the same pages as static files into this directory, and exit")
       ->type_name("DIR");
   app.add_option("--results", options->results,
                  "saved results of the papers, for runs missing from this lab (default: ./results if it exists)")

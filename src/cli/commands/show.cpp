@@ -7,6 +7,7 @@
 #include "catalog/python_mixer.h"
 #include "cli/commands/show_run.h"
 #include "cli/terminal/fit.h"
+#include "cli/terminal/page.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "report/pages/table.h"
@@ -74,14 +75,15 @@ int show_mixer(const std::string& name, const Context& context) {
                   {"flops", entry.flops(at, options)}}}});
     return 0;
   }
-  fmt::print(
-      "{}: {}\n{}\n\nWith default options at width {} and length {}: {} parameters, a state of {} floats, {:.3g} "
-      "useful FLOPs in a forward pass.\n",
-      entry.name, entry.summary, entry.citation, at.width, at.length, grouped(entry.parameters(at, options)),
-      grouped(entry.state(at, options)), entry.flops(at, options));
+  fmt::print("{}\n{}\n\n", fit(fmt::format("{}: {}", entry.name, entry.summary)), fit(entry.citation));
+  fmt::print("{}\n", fit(fmt::format("With default options at width {} and length {}: {} parameters, a state of {} "
+                                     "floats, {:.3g} useful FLOPs in a forward pass.",
+                                     at.width, at.length, grouped(entry.parameters(at, options)),
+                                     grouped(entry.state(at, options)), entry.flops(at, options)),
+                         0));
   if (!entry.options.empty()) fmt::print("\n{}", options_table(entry));
   const std::string page(catalog::mixer_page(is_state_mixer(entry) ? "state-mixers" : entry.name));
-  if (!page.empty()) fmt::print("\n{}", page);
+  if (!page.empty()) fmt::print("\n{}", fit_page(page));
   return 0;
 }
 

@@ -73,7 +73,7 @@ struct NoteOptions {
 
 int note(const NoteOptions& options, const Context& context) {
   if (options.remove && !options.words.empty())
-    throw Error(ErrorKind::usage, "note", "got a text and --remove, expected one of them");
+    throw Error(ErrorKind::usage, "note", "got both a text and --remove, expected only one of them");
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);
@@ -97,7 +97,7 @@ void add_tag(CLI::App& app, Context& context) {
   auto options = std::make_shared<TagOptions>();
   app.add_option("tag", options->tag, "the tag; without it, list the tags of this lab")->type_name("TAG");
   options->runs.add(app);
-  app.add_flag("--remove", options->remove, "take the tag away");
+  app.add_flag("--remove", options->remove, "remove the tag");
   app.callback([options, &context] { context.action = [options, &context] { return tag(*options, context); }; });
   add_examples(app,
                "  mneme tag baseline 3f2a 9b1c\n  mneme tag good mixer=mamba 'test>=90%'\n"

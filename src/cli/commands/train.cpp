@@ -60,9 +60,9 @@ config::RunConfig read_run(const std::vector<std::string>& arguments, const Cont
 
 int print_config(const config::RunConfig& run, const Context& context) {
   if (context.json)
-    print_json({{"id", run.id}, {"config", run.json}, {"parameters", run.parameters()}, {"warnings", run.warnings}});
+    print_json({{"id", run.id}, {"config", run.json()}, {"parameters", run.parameters()}, {"warnings", run.warnings}});
   else
-    fmt::print("# id {}\n# {} parameters\n{}\n", run.id, grouped(run.parameters()), run.json.dump(2));
+    fmt::print("# id {}\n# {} parameters\n{}\n", run.id, grouped(run.parameters()), run.json().dump(2));
   return 0;
 }
 

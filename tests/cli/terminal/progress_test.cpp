@@ -50,6 +50,16 @@ class ProgressTest : public ::testing::Test {
                                       sample_run({"train.seed=2", "train.steps=100"})};
 };
 
+// The line of totals knew nothing of what other commands had finished, and disagreed with the line after it.
+TEST_F(ProgressTest, AStoppedRunIsNotFollowedByTotals) {
+  const auto progress = make_progress(runs, report::RunLabels(), file, Terminal{});
+  progress->on_start(0, runs[0], 0);
+  progress->on_end(0, runs[0], {.state = store::RunState::interrupted, .reason = "stopped", .summary = {}});
+  const std::string text = written();
+  EXPECT_THAT(text, HasSubstr("interrupted: stopped"));
+  EXPECT_THAT(text, Not(HasSubstr("runs finished")));
+}
+
 TEST_F(ProgressTest, PlainLinesTellStartEvaluationAndEnd) {
   const auto progress = make_progress(runs, report::RunLabels(), file, Terminal{});
   progress->on_start(0, runs[0], 0);
