@@ -115,9 +115,11 @@ std::vector<std::string> paths_of(const Json& config) {
 
 // Adds the runs of every [[include]], which may repeat what is there.
 void add_included(Study& study, const ConfigValue& root, const ConfigValue& tree, const std::vector<Zip>& zips) {
+  const ConfigArray& overlays = tables_of(root, "include");
+  if (overlays.empty()) return;
   std::set<std::string> ids;
   for (const config::RunConfig& run : study.runs) ids.insert(run.id);
-  for (const ConfigValue& overlay : tables_of(root, "include")) {
+  for (const ConfigValue& overlay : overlays) {
     check_keys(overlay, "include", kSections);
     const Grid grid(merged(tree, overlay), zips);
     for (const Axis& axis : grid.axes())

@@ -182,8 +182,8 @@ TEST(Inspections, SayWhichHeadLooksWhere) {
   EXPECT_THAT(findings(0.9),
               ElementsAre("layer 1, with convolution looks at the token after the last occurrence of its "
                           "own: 90 % of |M| (uniform: 5 %)",
-                          "layer 1, with convolution looks at the value that is queried: 90 % of |M| (all "
-                          "alike: 5 %)"));
+                          "layer 1, with convolution looks at the value that is queried: 90 % of |M| "
+                          "(uniform: 5 %)"));
   EXPECT_THAT(findings(0.4), ElementsAre(HasSubstr("no head puts half of its |M| on")));
   // Scores over training only where weights were kept.
   EXPECT_EQ(inspection_section("patterns", patterns_result(0.9), kRun).figures.size(), 2U);

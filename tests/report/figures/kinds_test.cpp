@@ -153,7 +153,7 @@ TEST(Kinds, DynamicsSaysWhatADropIs) {
   const FigureReport report = build_sample(testing::figure_samples()[4]);
   const std::string& note = report.tables[0].note;
   for (const char* part : {"a plateau of the validation loss (three evaluations within 1 %)", "a fall by at least 5 %",
-                           "a loss that falls from the start without a plateau has no drop"})
+                           "a loss that falls from the start has no plateau, so it counts as no drop"})
     EXPECT_THAT(note, HasSubstr(part));
   EXPECT_THAT(to_text(report.tables[0].table), HasSubstr("loss, first to last"));
   EXPECT_THAT(report.findings[0], HasSubstr("after a plateau the validation loss drops without accuracy"));
