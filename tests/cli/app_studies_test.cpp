@@ -18,7 +18,7 @@ TEST_F(AppStudies, TheDemoEndsInAReport) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Path page = sample.lab.reports() / "demo-smoke" / "report.html";
   EXPECT_THAT(result.out, HasSubstr(page.string()));
-  EXPECT_THAT(read_file(page), HasSubstr("Learning-rate window of attention on MQAR"));
+  EXPECT_THAT(read_file(page), HasSubstr("Learning-rate windows on MQAR"));
   EXPECT_THAT(read_file(sample.lab.reports() / "demo-smoke" / "runs.csv"), HasSubstr("attention"));
   const Json report = json({"report", "demo", "--scale", "smoke"});
   EXPECT_EQ(report["runs"], 4);
