@@ -207,7 +207,8 @@ class Bridge : public mixers::PythonBridge {
                   status.err_msg ? status.err_msg : "Python could not be started");
   }
 
-  py::module_ helper_;
+  // Never destroyed, as a bridge that could not be built has lost Python's lock already.
+  py::module_& helper_ = *new py::module_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(Terminal, AFileIsNone) {
 
 TEST(Terminal, ARealOneHasColorsUnlessTheyAreRefused) {
   const int master = ::posix_openpt(2 /* O_RDWR */);
-  ASSERT_GE(master, 0);
+  if (master < 0) GTEST_SKIP() << "there are no pseudo terminals here: is /dev/pts mounted?";
   ASSERT_EQ(::grantpt(master), 0);
   ASSERT_EQ(::unlockpt(master), 0);
   std::FILE* slave = std::fopen(::ptsname(master), "r+");
