@@ -89,7 +89,7 @@ TEST_F(AppEvaluate, WrongInputIsNamed) {
   EXPECT_THAT(refused({id, "--name", "a/b"}), HasSubstr("[--name] got 'a/b'"));
   EXPECT_THAT(refused({}), HasSubstr("no runs selected"));
   // A run without a checkpoint, and one whose positions end.
-  EXPECT_THAT(refused({sample.add_done(), "--along", "length=8"}), HasSubstr("it has no checkpoint (it is done)"));
+  EXPECT_THAT(refused({sample.add_done(), "--along", "length=8"}), HasSubstr("the run has no checkpoint (it is done)"));
   const ProcessResult learned = mneme(joined(joined({"train"}, kTiny), {"model.positions=learned", "train.seed=9"}));
   ASSERT_EQ(learned.exit_code, 0) << learned.err;
   EXPECT_THAT(refused({json({"runs", "seed=9"})["runs"][0]["id"], "--along", "length=8,10"}),

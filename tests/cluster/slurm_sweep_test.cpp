@@ -60,7 +60,7 @@ TEST_F(SlurmSweep, GivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
   std::vector<std::string> without_leases = mneme_arguments(sweep);
   without_leases.insert(without_leases.begin() + 1, {"-u", "MNEME_LEASES"});
   std::erase(without_leases, "MNEME_LEASES=" + database().address());
-  refused(run_process(without_leases), 2, "2 nodes need one place for their leases");
+  refused(run_process(without_leases), 2, "2 nodes must share their leases");
   std::vector<std::string> without_slurm = mneme_arguments(sweep);
   without_slurm.insert(without_slurm.begin() + 1, "PATH=/nonexistent");
   refused(run_process(without_slurm), 4, "needs Slurm's commands on this machine");
