@@ -35,7 +35,7 @@ class Guard extends Component<{ children: ComponentChildren; route: string }, { 
     if (before.route !== this.props.route && this.state.error) this.setState({ error: null });
   }
   render() {
-    return this.state.error ? <Trouble error={new Error(`This view broke: ${this.state.error.message}`)} /> : this.props.children;
+    return this.state.error ? <Trouble error={new Error(`This view failed: ${this.state.error.message}`)} /> : this.props.children;
   }
 }
 
@@ -69,14 +69,14 @@ function AwayBanner() {
     return () => clearTimeout(timer);
   }, [state, since]);
   if (state !== 'away' || !late) return null;
-  return <div class="away" role="alert">The server does not answer. What you see is from {new Date(since).toLocaleTimeString()}; this page goes on by itself when the server is back.</div>;
+  return <div class="away" role="alert">The server does not answer. What you see is from {new Date(since).toLocaleTimeString()}; this page resumes by itself when the server is back.</div>;
 }
 
 // A lab without an index is read run by run when the server starts; what is there can be used meanwhile.
 function ReadingBanner() {
   const { state, reading } = useConnection();
   if (state !== 'live' || !reading) return null;
-  const text = `Reading ${grouped(reading.read)} of ${grouped(reading.of)} runs. What you see becomes complete by itself.`;
+  const text = `Reading ${grouped(reading.read)} of ${grouped(reading.of)} runs. This page updates by itself.`;
   return <div class="reading" role="status"><Progress total={reading.of} parts={[['running', reading.read]]} label={text} />{text}</div>;
 }
 
@@ -104,7 +104,7 @@ function Help({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
-      <p class="quiet">Drag over a chart to zoom, double click to see all of it. Every view has its own address: copy it to share what you see.</p>
+      <p class="quiet">Drag over a chart to zoom, double-click to see all of it. Every view has its own address: copy it to share what you see.</p>
     </dialog>
   );
 }
@@ -129,7 +129,7 @@ export function Shell() {
       <a class="skip" href="#content" onClick={(event) => {
         event.preventDefault();
         document.getElementById('content')?.focus();
-      }}>Skip to the content</a>
+      }}>Skip to content</a>
       <nav class="top" aria-label="Main">
         <a class="logo" href={link([])}>mneme</a>
         {places.map((place) => (

@@ -123,7 +123,7 @@ export function Claims({ claims }: { claims: Claim[] }) {
               <details>
                 <summary>How it is judged</summary>
                 {claim.rule && <p>Confirmed if {claim.rule}.</p>}
-                {claim.size && <p class="quiet">Rests on: {claim.size}</p>}
+                {claim.size && <p class="quiet">Based on: {claim.size}</p>}
               </details>
             )}
           </div>

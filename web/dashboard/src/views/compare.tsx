@@ -94,7 +94,7 @@ function Differences({ comparison, colors }: { comparison: Comparison; colors: M
 // Every two runs, once.
 function Parts({ comparison }: { comparison: Comparison }) {
   const { parts, runs, differs } = comparison;
-  if (runs.length < 2) return <p class="quiet">Choose two runs or more.</p>;
+  if (runs.length < 2) return <p class="quiet">Choose at least two runs.</p>;
   const shown = runs.slice(0, mostParts);
   // The server names those of ten runs; of more they follow from the curves.
   const known = parts.length > 0 ? parts : partsOf(shown);
@@ -147,7 +147,7 @@ export function CompareView({ query }: { query: URLSearchParams }) {
         <PageTitle title="Compare" />
         <Card>
           <p>Choose runs in <a href={link(['runs'])}>the table of runs</a>: click their boxes, or press <kbd>x</kbd> on a row; then press <kbd>c</kbd>.</p>
-          <p class="quiet">In the grid of a study, a click on a cell compares its seeds.</p>
+          <p class="quiet">In the grid of a study, click a cell to compare its seeds.</p>
         </Card>
       </>
     );
@@ -183,7 +183,7 @@ function Comparing({ comparison, query }: { comparison: Comparison; query: URLSe
         {legend.map((one) => (
           <span title={one.label}><i style={{ background: one.color }} />{one.label}</span>
         ))}
-        {bands && hasSeeds && <span class="quiet">line: mean over seeds · band: least to greatest</span>}
+        {bands && hasSeeds && <span class="quiet">line: mean over seeds · band: min to max</span>}
       </p>
       <div class="charts">
         {drawn.map(({ measure, series }) => (
@@ -195,7 +195,7 @@ function Comparing({ comparison, query }: { comparison: Comparison; query: URLSe
       </div>
       <div class="cards">
         <Card title="What differs"><Differences comparison={comparison} colors={colors} /></Card>
-        <Card title="Where they part" note="first step at which a measurement differs"><Parts comparison={comparison} /></Card>
+        <Card title="Where they diverge" note="first step at which a measurement differs"><Parts comparison={comparison} /></Card>
       </div>
     </>
   );

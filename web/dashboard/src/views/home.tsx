@@ -9,7 +9,7 @@ import type { Ended, Lab, PaperItem, StudyLine, Worker } from '../types';
 
 function Studies({ studies }: { studies: StudyLine[] }) {
   if (studies.length === 0) {
-    return <p class="quiet">No study was swept in this lab yet. Try <code>mneme sweep demo --scale smoke</code>.</p>;
+    return <p class="quiet">No study has been run in this lab yet. Try <code>mneme sweep demo --scale smoke</code>.</p>;
   }
   return (
     <ul class="studies">
@@ -42,7 +42,7 @@ function Studies({ studies }: { studies: StudyLine[] }) {
 }
 
 function Workers({ workers }: { workers: Worker[] }) {
-  if (workers.length === 0) return <p class="quiet">Nothing is being trained now.</p>;
+  if (workers.length === 0) return <p class="quiet">Nothing is being trained.</p>;
   return (
     <div class="scroll">
       <table>
@@ -160,7 +160,7 @@ export function Home() {
                   <Card title="Failures"><EndedRuns runs={data.failures ?? []} /></Card>
                 )}
                 {(data.recent ?? []).length > 0 && (
-                  <Card title="Ended last" tools={<a href={link(['runs'])}>all runs</a>}><EndedRuns runs={data.recent ?? []} /></Card>
+                  <Card title="Recently finished" tools={<a href={link(['runs'])}>all runs</a>}><EndedRuns runs={data.recent ?? []} /></Card>
                 )}
               </div>
             </div>

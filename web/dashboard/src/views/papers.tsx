@@ -1,4 +1,4 @@
-// The papers: every figure and table, ours beside theirs.
+// The papers: every figure and table, ours next to theirs.
 import { address } from '../client';
 import { Figure } from '../figure';
 import { isDerivedSeed, value } from '../format';
@@ -14,11 +14,11 @@ export function PapersView() {
   const papers = useResource<Papers>(address(['papers']), { affected: (event) => event.papers || event.studies.length > 0, pause: 2000 });
   return (
     <>
-      <PageTitle title="Papers" note="every figure, table and claim, ours beside theirs" />
+      <PageTitle title="Papers" note="every figure, table and claim, ours next to theirs" />
       <Answer of={papers}>
         {(data) => (
           <div class="cards">
-            {data.ready === false && <p class="quiet">Claims are being judged; this page fills by itself.</p>}
+            {data.ready === false && <p class="quiet">Claims are being judged; this page updates by itself.</p>}
             {data.papers.map((paper) => (
               <Card title={`Paper ${paper.letter}`} note={paper.title} wide>
                 <div class="scroll">
@@ -58,7 +58,7 @@ function Beside({ page }: { page: PaperPage }) {
   const rows = page.says.map((line): Scalar[] => [line.about, line.shown, ...(hasOurs ? [line.ours ?? null] : [])]);
   const ours: Column = { key: 'ours', unit: 'fraction' };
   return (
-    <Card title="Ours beside theirs" note="the paper's values are also in the figures">
+    <Card title="Ours next to theirs" note="the paper's values are also in the figures">
       <Folded rows={rows.length} what="values">
         <DataTable table={{ columns: ['of', 'the paper', ...(hasOurs ? [ours] : [])], rows }} />
       </Folded>

@@ -49,7 +49,7 @@ export function Evaluations({ evaluations, id }: { evaluations: Evaluation[]; id
           <h3>{axis ? `Along ${axis}` : 'Other options'} <span class="quiet mono">{name}</span></h3>
           <p class="quiet">
             {Object.entries(task ?? {}).map(([key, one]) => `${key} = ${value(one)}`).concat(step == null ? [] : [`weights after step ${count(step)}`],
-              points[0]?.examples == null ? [] : [`${count(points[0].examples)} examples a point`]).join(' · ')}
+              points[0]?.examples == null ? [] : [`${count(points[0].examples)} examples per point`]).join(' · ')}
           </p>
           {trouble && <p class="bad">{trouble}</p>}
           {points.length > 0 && <AlongAxis axis={axis ?? 'length'} points={points.map((point) => ({ ...point, value: point.value ?? point.length ?? 0 }))}
@@ -68,7 +68,7 @@ export function Traces({ traces, id }: { traces: NonNullable<Run['traces']>; id:
   if (!signal) return null;
   const curve = (values: number[]): XY[] => values.map((y, x) => [x, y]);
   return (
-    <Card title="Traces" note="on from 0.5" tools={(
+    <Card title="Traces" note="on at 0.5 or more" tools={(
       <select aria-label="Signal" value={String(shown)} onChange={(event) => setShown(Number(event.currentTarget.value))}>
         {traces.map((one, index) => <option value={String(index)}>{one.name}</option>)}
       </select>

@@ -191,14 +191,14 @@ function RunTable({ runs, query, filters, text, error }: { runs: Runs; query: UR
   };
   useKeys('Runs', [
     { keys: 'j or ArrowDown', what: 'next row', act: () => move(1) },
-    { keys: 'k or ArrowUp', what: 'row before', act: () => move(-1) },
+    { keys: 'k or ArrowUp', what: 'previous row', act: () => move(-1) },
     { keys: 'PageDown', what: 'twenty rows down', act: () => move(20) },
     { keys: 'PageUp', what: 'twenty rows up', act: () => move(-20) },
     { keys: 'Home', what: 'first row', act: () => setCursor(0) },
     { keys: 'End', what: 'last row', act: () => setCursor(lines.length - 1) },
     { keys: 'Enter', what: 'open the run, or the group', act: () => lines[cursor]?.act() },
     { keys: 'x or space', what: 'choose the run to compare', act: () => lines[cursor]?.choose(!lines[cursor]?.isChosen) },
-    { keys: 'c', what: 'compare what is chosen', act: compareChosen },
+    { keys: 'c', what: 'compare the chosen runs', act: compareChosen },
     { keys: '/', what: 'filter', act: () => document.getElementById('filter')?.focus() },
   ]);
 

@@ -80,7 +80,7 @@ export function ColumnChoice({ columns, shown }: { columns: Column[]; shown: Set
             {column.key}
           </label>
         ))}
-        <button onClick={() => setQuery({ columns: null })}>As at first</button>
+        <button onClick={() => setQuery({ columns: null })}>Reset columns</button>
       </div>
     </details>
   );
