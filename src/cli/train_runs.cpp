@@ -10,11 +10,34 @@
 
 #include "cli/keep_runs.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "report/pages/kept_results.h"
 #include "run/worker.h"
 
 namespace mneme::cli {
+namespace {
+
+// By id, what became of the runs whose results are in the directory of `file`; they are added to `file` as well.
+std::map<std::string, run::RunResult> take_kept(const Path& file, std::span<const config::RunConfig> runs) {
+  std::vector<report::ResultRow> rows = report::kept_anywhere(file.parent_path(), runs);
+  // A failure may be the machine's fault: it is tried again, as in a lab.
+  std::erase_if(rows, [](const report::ResultRow& row) { return row.outcome != "done" && row.outcome != "diverged"; });
+  if (rows.empty()) return {};
+  report::keep_results(file, rows);
+  std::map<std::string, run::RunResult> results;
+  for (const report::ResultRow& row : rows)
+    results[row.run] = {.state = row.outcome == "done" ? store::RunState::done : store::RunState::diverged,
+                        .reason = row.reason,
+                        .elsewhere = true,
+                        .summary = row.values};
+  print_note(fmt::format("{} of {} saved in {} and not trained again", results.size(), counted(runs.size(), "run"),
+                         file.parent_path().string()));
+  return results;
+}
+
+}  // namespace
 
 int checked_jobs(std::int64_t given, bool was_given) {
   if (!was_given) return run::available_processors();
@@ -79,13 +102,25 @@ run::ExecutionResult train_runs(std::span<const config::RunConfig> runs, const C
   const store::Lab lab = context.lab();
   options.worker = run::find_worker();
   lab.create();
+  std::map<std::string, run::RunResult> kept;
+  if (!limits.keep.empty() && !limits.code.same_code) kept = take_kept(limits.keep, runs);
+  std::vector<config::RunConfig> left;
   std::vector<std::string> ids;
-  for (const config::RunConfig& run : runs) ids.push_back(run.id);
+  for (const config::RunConfig& run : runs) {
+    if (kept.contains(run.id)) continue;
+    left.push_back(run);
+    ids.push_back(run.id);
+  }
   reckon_with_other_code(ids, lab, limits.code);
   store::Index index = open_index(lab);
-  auto progress = context.json ? make_quiet_progress() : make_progress(runs, std::move(labels));
+  auto progress = context.json ? make_quiet_progress() : make_progress(left, std::move(labels));
   if (!limits.keep.empty()) progress = make_keeping_observer(std::move(progress), lab, limits.keep);
-  return run::execute(runs, lab, &index, options, *progress);
+  run::ExecutionResult result = run::execute(left, lab, &index, options, *progress);
+  std::vector<run::RunResult> trained = std::move(result.runs);
+  result.runs.clear();
+  for (auto next = trained.begin(); const config::RunConfig& run : runs)
+    result.runs.push_back(kept.contains(run.id) ? kept.at(run.id) : std::move(*next++));
+  return result;
 }
 
 int exit_code_of(const run::ExecutionResult& result) {

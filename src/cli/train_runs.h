@@ -31,7 +31,9 @@ void tell_warnings(std::span<const config::RunConfig> runs);
 struct TrainLimits {
   std::int64_t max_runs = 0;  // 0: all
   std::string max_time;       // "90s", "10m", "2h"; "": no limit
-  Path keep = {};             // file to add each result to as its run ends (cli/keep_runs.h); "": none
+  // File to add each result to as its run ends (cli/keep_runs.h); "": none. A run whose result some file of its
+  // directory has is not trained but copied from there, unless --same-code wants results of this program only.
+  Path keep = {};
   CodeChoice code = {};
 };
 // Throws Error(usage) before anything is begun.

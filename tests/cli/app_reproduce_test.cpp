@@ -1,4 +1,5 @@
 // `mneme reproduce`: the figures and tables of the papers, from the list to a verdict.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +66,43 @@ TEST_F(AppReproduce, SavedResultsAndTheLabsRunsAreReadTogether) {
     EXPECT_EQ(item["kept"], 1) << with[0];
   }
   EXPECT_EQ(json(both)["items"][0]["ended"], 2) << "--save has saved the lab's run";
+}
+
+// On another machine the lab is empty: what is saved was trained once, and is not trained a second time.
+TEST_F(AppReproduce, RunsThatAreSavedAreNotTrainedAgain) {
+  const Path kept = sample.lab.root() / "kept", other = sample.lab.root() / "other";
+  const std::vector<std::string> first = {"sweep", "memory/ids4", "--scale", "smoke", "--save", kept.string()};
+  std::vector<std::string> part = first;
+  part.insert(part.end(), {"--max-runs", "1"});
+  ASSERT_EQ(mneme(part).exit_code, 0);
+  const study::Study study = report::open_study("memory/ids4", {"smoke", {}});
+  ASSERT_EQ(report::kept_anywhere(kept, study.runs).size(), 1u);
+  // Shared with another figure: found under any name.
+  std::filesystem::rename(kept / "B.ids4.smoke.jsonl", kept / "B.other.smoke.jsonl");
+
+  const std::string program = binary_directory() + "/mneme";
+  const auto elsewhere = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), program);
+    command.insert(command.end(), {"--lab", other.string()});
+    return run_process(command);
+  };
+  const ProcessResult rest = elsewhere({"reproduce", "B.ids4", "--scale", "smoke", "--save", kept.string()});
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_THAT(rest.err, HasSubstr(fmt::format("1 of {} runs saved in", study.runs.size())));
+  const store::Lab there(other);
+  std::size_t trained = 0;
+  for (const config::RunConfig& run : study.runs) trained += there.run(run.id).summary().has_value();
+  EXPECT_EQ(trained, study.runs.size() - 1);
+  const Json item = json({"reproduce", "B.ids4", "--scale", "smoke", "--results", kept.string()})["items"][0];
+  EXPECT_EQ(item["ended"], item["planned"]) << "the shared result is in the item's own file as well";
+  // A sweep that has nothing left says so and ends well; --same-code wants results of this program, so it trains.
+  const ProcessResult none = elsewhere(first);
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_THAT(none.out, HasSubstr(fmt::format("{} done", study.runs.size())));
+  std::vector<std::string> again = first;
+  again.insert(again.end(), {"--same-code", "--yes"});
+  ASSERT_EQ(elsewhere(again).exit_code, 0);
+  for (const config::RunConfig& run : study.runs) EXPECT_TRUE(there.run(run.id).summary()) << run.id;
 }
 
 TEST_F(AppReproduce, SizesNeedNoRuns) { EXPECT_THAT(mneme({"reproduce", "B.table8"}).out, HasSubstr("51,393")); }

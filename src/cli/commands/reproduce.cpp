@@ -40,6 +40,7 @@ report::Table standing_table(const std::vector<report::ReproductionState>& state
 }
 
 // --results alone judges what is saved, whatever the lab has; --save and --no-train ask for what the lab has as well.
+// What is saved counts as ended: results of several machines and sittings add up.
 bool reads_lab(const ReproduceOptions& options) {
   return options.results.empty() || !options.save.empty() || options.no_train;
 }
@@ -50,8 +51,9 @@ report::ReproductionState state_of(const report::Reproduction& item, const Repro
   const store::Lab lab = context.lab();
   if (!index && std::filesystem::exists(lab.root())) index.emplace(open_index(lab));
   store::Index* const known = index ? &*index : nullptr;
-  return options.results.empty() ? report::state_in_lab(item, options.scale, lab, known)
-                                 : report::state_in_both(item, options.scale, lab, known, options.results);
+  const std::string& saved = options.results.empty() ? options.save : options.results;
+  return saved.empty() ? report::state_in_lab(item, options.scale, lab, known)
+                       : report::state_in_both(item, options.scale, lab, known, saved);
 }
 
 int print_list(const ReproduceOptions& options, const Context& context) {
@@ -199,7 +201,8 @@ void add_reproduce(CLI::App& app, Context& context) {
                  "for runs missing from this lab")
       ->type_name("DIR");
   app.add_option("--save", options->save,
-                 "save each result (JSON lines) as its run ends, and figures (SVG), in this directory")
+                 "save each result (JSON lines) as its run ends, and figures (SVG), in this directory; runs saved there "
+                 "are not trained again")
       ->type_name("DIR");
   app.add_option("--page", options->page,
                  "with --results: fill the marks of this Markdown page from the kept results (docs/reproducing.md)")

@@ -5,6 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <set>
+
 #include "core/error.h"
 #include "report/pages/study_rows.h"
 #include "report/stats/result_file.h"
@@ -42,6 +45,20 @@ void keep_results(const Path& file, std::span<const ResultRow> rows) {
   const std::string kept = std::filesystem::exists(file) ? read_file(file) : "";
   const std::string merged = merge_results(kept, file.string(), rows);
   if (merged != kept) write_file_atomically(file, merged);
+}
+
+std::vector<ResultRow> kept_anywhere(const Path& directory, std::span<const config::RunConfig> runs) {
+  std::vector<Path> files;
+  if (std::filesystem::is_directory(directory))
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+      if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<ResultRow> rows;
+  std::set<std::string> found;
+  for (const Path& file : files)
+    for (ResultRow& row : read_results(read_file(file), file.string(), runs).rows)
+      if (found.insert(row.run).second) rows.push_back(std::move(row));
+  return rows;
 }
 
 ResultRow row_in(const store::RunDirectory& directory, const config::RunConfig& run) {
