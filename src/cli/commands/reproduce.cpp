@@ -200,9 +200,10 @@ void add_reproduce(CLI::App& app, Context& context) {
                  "judge and draw results saved in this directory; train nothing. With --save or --no-train: use them "
                  "for runs missing from this lab")
       ->type_name("DIR");
-  app.add_option("--save", options->save,
-                 "save each result (JSON lines) as its run ends, and figures (SVG), in this directory; runs saved there "
-                 "are not trained again")
+  app.add_option(
+         "--save", options->save,
+         "save each result (JSON lines) as its run ends, and figures (SVG), in this directory; runs saved there "
+         "are not trained again")
       ->type_name("DIR");
   app.add_option("--page", options->page,
                  "with --results: fill the marks of this Markdown page from the kept results (docs/reproducing.md)")

@@ -109,7 +109,9 @@ void add_sweep(CLI::App& app, Context& context) {
   app.add_option("--max-runs", options->limits.max_runs, "start at most this many runs, then stop")->type_name("N");
   app.add_option("--max-time", options->limits.max_time, "stop after this time and save checkpoints: 90s, 10m, 2h")
       ->type_name("TIME");
-  app.add_option("--save", options->save, "save each result (JSON lines) in this directory as its run ends; runs saved there are not trained again")
+  app.add_option(
+         "--save", options->save,
+         "save each result (JSON lines) in this directory as its run ends; runs saved there are not trained again")
       ->type_name("DIR");
   options->limits.code.add(app);
   options->cluster.add(app);
