@@ -68,6 +68,9 @@ find_library(C10 c10 REQUIRED ${torch_places})
 add_library(torch_cpu INTERFACE)
 target_include_directories(torch_cpu SYSTEM INTERFACE ${TORCH_API} ${TORCH_INCLUDE})
 target_link_libraries(torch_cpu INTERFACE ${TORCH} ${TORCH_CPU} ${C10} Threads::Threads)
+# The headers of libtorch before 2.1 hold vectors of a type that is not complete yet; clang accepts them only after that type.
+target_compile_options(torch_cpu INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-include ATen/core/ivalue.h>")
 # A libtorch with CUDA announces its devices when this library is loaded; nothing calls it by name (docs/devices.md).
 find_library(TORCH_CUDA torch_cuda ${torch_places})
 find_library(C10_CUDA c10_cuda ${torch_places})

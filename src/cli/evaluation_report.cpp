@@ -52,7 +52,7 @@ std::vector<report::FigureRequest> figures_of(const std::vector<report::ResultRo
       last["value"].is_null() ? title : fmt::format("{}, at the last value ({})", title, last["value"].dump());
   for (const auto& [kind, metric] :
        {std::pair{"by-position", "accuracy_by_position"}, std::pair{"by-distance", "accuracy_by_distance"}})
-    if (std::any_of(rows.begin(), rows.end(), [&](const report::ResultRow& row) {
+    if (std::any_of(rows.begin(), rows.end(), [&metric = metric](const report::ResultRow& row) {
           return row.values["test"].contains(metric) && !row.values["test"][metric].empty();
         }))
       add(kind, where);

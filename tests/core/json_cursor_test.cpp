@@ -55,7 +55,7 @@ TEST(JsonCursor, RefusesWrongStrings) {
       {R"("\ude00")", "expected a pair of surrogates"},
   };
   for (const auto& [text, expected] : cases)
-    EXPECT_THAT(error_of(ErrorKind::data, [&] { read_string(text); }), HasSubstr(expected)) << text;
+    EXPECT_THAT(error_of(ErrorKind::data, [&text = text] { read_string(text); }), HasSubstr(expected)) << text;
 }
 
 TEST(JsonCursor, ReadsNaturalNumbers) {
@@ -79,7 +79,7 @@ TEST(JsonCursor, RefusesOtherNumbers) {
       {"\"1\"", "expected a number"},
   };
   for (const auto& [text, expected] : cases)
-    EXPECT_THAT(error_of(ErrorKind::data, [&] { read_natural(text); }), HasSubstr(expected)) << text;
+    EXPECT_THAT(error_of(ErrorKind::data, [&text = text] { read_natural(text); }), HasSubstr(expected)) << text;
 }
 
 std::vector<std::uint64_t> read_array(std::string_view text) {

@@ -66,7 +66,8 @@ Json role_fill(const Json& strip) {
       {"data", "#009E73"}, {"marker", "#CC79A7"}, {"filler", "#DDDDDD"}, {"padding", "#F4F4F4"}};
   Json domain = Json::array(), range = Json::array();
   for (const auto& [role, colour] : known) {
-    const bool occurs = std::any_of(strip.begin(), strip.end(), [&](const Json& one) { return one["role"] == role; });
+    const bool occurs =
+        std::any_of(strip.begin(), strip.end(), [&role = role](const Json& one) { return one["role"] == role; });
     if (!occurs) continue;
     domain.push_back(role);
     range.push_back(colour);
