@@ -1,5 +1,5 @@
 # A static library that holds the texts of some files: mneme_embed(TARGET FOLDER PATTERN DELIMITER SOURCE_TEMPLATE).
-# In the template @entries@ stands for one line {"NAME", R"DELIMITER(text)DELIMITER"}, for each file, by name; NAME is its
+# In the template @entries@ becomes one line {"NAME", R"DELIMITER(text)DELIMITER"}, for each file, by name; NAME is its
 # path in the folder without extension. The file is written again only if it differs.
 function(mneme_embed target folder pattern delimiter template)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/${pattern})

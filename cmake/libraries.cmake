@@ -10,7 +10,7 @@ add_library(tomlplusplus INTERFACE)
 target_include_directories(tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
 
 if(MNEME_FUZZ)
-  return()  # fuzzers stand on the core library alone
+  return()  # fuzzers link the core library alone
 endif()
 
 find_package(SQLite3 REQUIRED)
@@ -49,7 +49,7 @@ endforeach()
 find_path(TORCH_INCLUDE ATen/ATen.h REQUIRED HINTS ${torch_roots} PATH_SUFFIXES include)
 find_path(TORCH_API torch/torch.h REQUIRED PATHS ${TORCH_INCLUDE}/torch/csrc/api/include NO_DEFAULT_PATH)
 cmake_path(GET TORCH_INCLUDE PARENT_PATH torch_root)
-# Header and library of one installation: from a folder of its own the libraries beside its headers, or none.
+# Header and library of one installation: from a folder of its own, the libraries next to its headers, or none.
 set(torch_places HINTS ${torch_root}/lib)
 if(NOT torch_root STREQUAL "/usr")
   set(torch_places PATHS ${torch_root}/lib NO_DEFAULT_PATH)

@@ -258,7 +258,7 @@ class Simulation {
     left_behind_.push_back(run);
   }
 
-  // The task starts anew: it reads the list from its beginning.
+  // The task starts over: it reads the list from its beginning.
   void come_back(std::size_t number) {
     Node& node = nodes_[number];
     node.alive = true;

@@ -47,7 +47,7 @@ struct MixerEntry {
   std::function<void(const MixerContext&, const Options&)> validate = [](const MixerContext&, const Options&) {};
   // The part of flops that is saved for each position without a label; nullptr: none.
   std::function<double(const MixerContext&, const Options&)> output_flops = nullptr;
-  // The class behind a mixer of a user's Python file; null for the mixers of the catalog.
+  // The class of a mixer from a user's Python file; null for the mixers of the catalog.
   std::shared_ptr<const PythonClass> python = nullptr;
 
   // The table of its options in [model]: its name; of a Python mixer the name of the class.

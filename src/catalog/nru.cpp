@@ -35,7 +35,7 @@ std::int64_t parameters(const MixerContext& context, const Options& options) {
 double flops(const MixerContext& context, const Options& options) {
   const auto [D, H, M, k, side, eq5, table8, norm] = shape_of(context, options);
   const std::int64_t maps = parameters(context, options) - (norm ? 2 * H : 0);
-  // Two vectors a head: product, fifth power, division, update.
+  // Two vectors per head: product, fifth power, division, update.
   const std::int64_t memory = eq5 ? 4 * M : 16 * k * M;
   return static_cast<double>(context.length) * static_cast<double>(2 * maps + memory);
 }

@@ -29,7 +29,7 @@ class PythonMixers {
 void use_python_mixers(std::shared_ptr<PythonMixers> mixers);
 
 // The entry of `FILE.py:Class`. `table` are its options as they are written, or null: the version of a `source` in them
-// is found without the file. A relative path is looked for beside the file that `origin` names, then in the current
+// is found without the file. A relative path is looked for next to the file that `origin` names, then in the current
 // directory. Throws Error(data) if there is no such file, Error(usage) if it cannot be used.
 const MixerEntry& find_python_mixer(std::string_view name, const ConfigValue* model, std::string_view origin);
 

@@ -27,7 +27,7 @@ std::optional<Json> read_if_there(const Path& file) {
   try {
     return parse_json(read_file(file), file.string());
   } catch (const Error&) {
-    return std::nullopt;  // damaged: as if it were not there, it is made again
+    return std::nullopt;  // damaged: treated as missing, and written again
   }
 }
 

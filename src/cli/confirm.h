@@ -1,4 +1,4 @@
-// Asking before something is destroyed.
+// Asking before something is removed.
 #pragma once
 
 #include <string_view>

@@ -68,7 +68,7 @@ const CLI::App& chosen_command(const CLI::App& app) {
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
-  // Options without a group are hidden: old names, which nobody should learn.
+  // Options without a group are hidden: old names, which new users should not learn.
   for (const CLI::Option* option : app.get_options())
     if (!option->get_group().empty())
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);

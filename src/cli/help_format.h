@@ -15,7 +15,7 @@ namespace mneme::cli {
 // A line of at most 100 columns, fewer in a narrower terminal; names on the left, descriptions broken at spaces.
 std::shared_ptr<CLI::FormatterBase> help_format();
 
-// What is wrong with the arguments of a command, as `[command] what, got X, expected Y`.
+// The error for wrong arguments of a command, as `[command] what, got X, expected Y`.
 std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace mneme::cli

@@ -1,4 +1,4 @@
-// Names of version 0.1 that go on working for one release, each with a note that gives the new one.
+// Names of version 0.1 that keep working for one release, each with a note that gives the new one.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ class App;
 namespace mneme::cli {
 
 // What to do about runs that were not made by the code of this program (docs/run-directory.md, "Which code made a
-// run"). Without --same-code they are used, and counted aloud.
+// run"). Without --same-code they are used, and a warning counts them.
 struct CodeChoice {
   bool same_code = false;
   bool yes = false;

@@ -12,7 +12,7 @@
 
 namespace mneme::cli {
 
-// Submissions of which something is still in Slurm's queue. Empty where there is no Slurm.
+// Submissions that still have jobs in Slurm's queue. Empty where there is no Slurm.
 std::vector<cluster::Submission> live_submissions(const store::Lab& lab);
 
 // For `mneme status`: one entry per submission that is in the queue, or whose runs are missing although it is not:

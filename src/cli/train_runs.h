@@ -1,4 +1,4 @@
-// Carrying out runs for a command: lab, index, progress and what to tell at the end.
+// Carrying out runs for a command: lab, index, progress and the summary at the end.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What a task of an array tells: lines in its log, and task-K.json for `mneme status`.
+// What a task of an array reports: lines in its log, and task-K.json for `mneme status`.
 #pragma once
 
 #include <chrono>

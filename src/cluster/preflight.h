@@ -10,7 +10,7 @@
 
 namespace mneme::cluster {
 
-// Throws Error(usage) for a partition that there is not, with the nearest name.
+// Throws Error(usage) for an unknown partition, with the nearest name.
 void check_partition(const SlurmSettings& settings, const std::vector<SlurmPartition>& partitions);
 
 // Throws Error(usage) if the lab is on a disk of this machine alone while jobs would run on others.

@@ -38,7 +38,7 @@ struct Requeue {
 inline constexpr std::int64_t kMostBarren = 2, kMostBroken = 3;
 
 // Updates the history. A task is requeued only while its starts get work done, and at most `most` times: neither a node
-// that is broken nor a run that never gets to a checkpoint can keep it going for ever.
+// that is broken nor a run that never reaches a checkpoint can keep it going forever.
 Requeue decide_requeue(TaskHistory& history, const TaskEnd& end, std::int64_t most);
 
 }  // namespace mneme::cluster

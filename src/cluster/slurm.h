@@ -33,7 +33,7 @@ std::string submit_script(const Path& script);
 
 // What is left of a job or array in the queue; empty when all of it has ended. Nothing if Slurm does not answer.
 std::optional<std::vector<SlurmJob>> slurm_jobs(const std::string& id);
-// True if Slurm took the wish.
+// True if Slurm accepted the request.
 bool cancel_job(const std::string& id);
 
 // For the job itself. Its name for Slurm's commands: "12_3" for a task of an array, "" outside of Slurm. SLURM_JOB_ID

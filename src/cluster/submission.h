@@ -1,4 +1,4 @@
-// What was given to Slurm: a directory jobs/NAME of the lab with the runs, the script, and what each task says of
+// What was submitted to Slurm: a directory jobs/NAME of the lab with the runs, the script, and what each task says of
 // itself.
 //
 //   submission.json   study, settings, job id

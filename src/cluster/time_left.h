@@ -15,7 +15,7 @@ namespace mneme::cluster {
 
 // A run is started if what is left of it fits before the warning. One that is longer than a whole job can only be
 // trained in pieces, from checkpoint to checkpoint: it is started if a piece of some size fits. A run that would fit
-// into a whole job but not into the rest of this one is left for the next: it would be cut in two for nothing.
+// into a whole job but not into the rest of this one is left for the next: it would be split in two for nothing.
 class TimeLeft {
  public:
   using Clock = std::chrono::steady_clock;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kWholeFloats = 1 << 20;
 // Token by token, all sequences of a batch go on together: tokens in memory, floats of their states, sequences.
 constexpr std::int64_t kStepTokens = 1 << 23, kStepFloats = 1 << 24, kMostSequences = 256;
-// Of a point, where nobody says how many examples.
+// Examples per point, unless the user gives a number.
 constexpr std::int64_t kExamples = 1000, kPointTokens = 1 << 22, kLeastExamples = 8;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::usage, "evaluate", what); }

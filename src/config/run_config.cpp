@@ -73,7 +73,7 @@ void resolve_task(RunConfig& run, const ConfigValue& table) {
   run.needs_positions = task->needs_positions();
 }
 
-// Options that change nothing beside the others are at their defaults in the id: what trains the same is the same run.
+// Options that have no effect given the others are at their defaults in the id: runs that train alike are the same run.
 void forget_what_has_no_effect(Options& train, const tasks::TaskShape& shape) {
   const auto forget = [&](const char* name) {
     for (const Field& field : train_schema())

@@ -23,7 +23,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// One number a step, as it is compared: the larger, the worse.
+// One number per step, as it is compared: the larger, the worse.
 struct Series {
   std::string group, quantity;
   std::function<double(const TraceStep&)> value;

@@ -55,7 +55,7 @@ struct Departure {
 
 // The band of a quantity has its median over the older half of the steps in the middle and reaches, in logarithms, six
 // median deviations to each side, at least a factor of 4. Above it is outside; for the largest decay, whose distance
-// from 1 is what counts, below. What is not finite is outside. Needs four steps, and three of them above zero.
+// from 1 is what counts, below. A value that is not finite is outside. Needs four steps, and three of them above zero.
 //
 // The first departure of each quantity, earliest first; at the same step what is of the whole model and not finite
 // last, then by excess, then in the order of the groups.

@@ -1,4 +1,4 @@
-// Which code this program was built from, and whether results of other code can stand for its own.
+// Which code this program was built from, and whether results of other code can be used as its own.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Replacing a file in one step, with a last question before the new content counts.
+// Replacing a file in one step, with a last check before the new content counts.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace mneme {
 
-// Asked when the new bytes are safe on the disk and only renames are left. What it returns is held until they
+// Called when the new bytes are safe on the disk and only renames are left. What it returns is held until they
 // are durable; to refuse, it throws, and nothing has changed.
 using CommitGate = std::function<std::shared_ptr<void>()>;
 

@@ -1,6 +1,6 @@
 // Failures because memory or disk space ran out.
 //
-// What follows from them differs: a run that got no memory is not tried again, a full disk stops a sweep. They are told
+// They are handled differently: a run that got no memory is not tried again, a full disk stops a sweep. They are told
 // apart by their type here and by shortage_name() in events of the worker, never by the words of a message.
 #pragma once
 

@@ -21,7 +21,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Calls `step` once unmeasured (the first touch of its memory), then again and again for about `seconds` of the wall
+// Calls `step` once unmeasured (the first touch of its memory), then repeatedly for about `seconds` of the wall
 // and at least `at_least` times; returns the seconds that each call took on `clock`.
 std::vector<double> time_calls(const std::function<void()>& step, double seconds, std::size_t at_least = 5,
                                Clock clock = Clock::wall);

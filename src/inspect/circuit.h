@@ -1,4 +1,4 @@
-// What attributions say about how a model recalls, in words and by rules.
+// What attributions say about how a model recalls: rules and sentences.
 #pragma once
 
 #include <optional>

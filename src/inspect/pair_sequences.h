@@ -21,7 +21,7 @@ std::string why_no_pairs(const Subject& subject, const Examples& examples);
 // as many keys as pairs fit into a sequence of the task and leave room for a query. The model must have step().
 PairTokens pair_tokens(const Subject& subject, std::int64_t keys, std::int64_t values);
 
-// Sequences key_1 value key_2 value ...: the same keys in the same places in all of them, values drawn anew.
+// Sequences key_1 value key_2 value ...: the same keys in the same places in all of them, fresh values.
 struct PairSequences {
   torch::Tensor tokens;  // [N, 2P] int32
   torch::Tensor labels;  // [N, P] int64: which value follows each key

@@ -51,7 +51,7 @@ class Attention : public Mixer {
   torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass& pass) override {
     if (!ops::use_kernels(x) || drops(pass) || positions.numel() == 0) return Mixer::forward_at(x, positions, pass);
     if (is_fused()) return ops::attention_layer(x, positions, weights(), H_);
-    torch::Tensor q, kv;
+    torch::Tensor q, kv;  // [R, D], [B, L, 2D]
     if (has_conv() || rotary_) {
       const auto qkv = turned_streams(x);
       q = ops::select_positions(qkv[0], positions);  // [R, D]
@@ -86,6 +86,7 @@ class Attention : public Mixer {
     state.tensors[0] = torch::cat({state.tensors[0], k}, 2);
     state.tensors[1] = torch::cat({state.tensors[1], v}, 2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
+    // [B, H, 1, tokens so far]
     const torch::Tensor p = torch::softmax(torch::matmul(q * scale, state.tensors[0].transpose(2, 3)), 3);
     return out_proj_->forward(merge(torch::matmul(p, state.tensors[1]))).squeeze(1);
   }
@@ -96,8 +97,9 @@ class Attention : public Mixer {
     qkv[2] = ops::tap(ops::TapPoint::values, qkv[2].unflatten(2, {H_, D_ / H_}), *this).flatten(2);
     auto [q, k, v] = heads(std::move(qkv), 0);  // [B, H, L, d]
     const double scale = 1.0 / std::sqrt(static_cast<double>(D_ / H_));
+    // [B, H, L, L], as p
     const torch::Tensor scores = torch::matmul(q * scale, k.transpose(2, 3)) + causal_mask(x.size(1), x.options());
-    const torch::Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);  // [B, H, L, L]
+    const torch::Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);
     return ops::tap(ops::TapPoint::mixed, torch::matmul(p, v).transpose(1, 2), *this).flatten(2);
   }
 

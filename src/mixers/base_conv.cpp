@@ -91,7 +91,8 @@ class ImplicitFilter : public LongConvolution {
     const torch::Tensor t = torch::arange(taps, torch::kFloat64);                      // [taps]
     const torch::Tensor wave = t * (1e-4 * 2.0 * M_PI / static_cast<double>(l_max_));  // [taps]
     const torch::Tensor z = torch::stack(
-        {t / static_cast<double>(std::max<std::int64_t>(l_max_ - 1, 1)), torch::cos(wave), -torch::sin(wave)}, 1);
+        {t / static_cast<double>(std::max<std::int64_t>(l_max_ - 1, 1)), torch::cos(wave), -torch::sin(wave)},
+        1);  // [taps, 3]
     return z.to(first_->weight.options().requires_grad(false));
   }
 

@@ -54,6 +54,7 @@ class Based : public Mixer {
     const std::int64_t dv = D_ / H_;
     const torch::Tensor v = ops::tap(ops::TapPoint::values, heads(proj_v_->forward(x)), *this);  // [B, L, H, dv]
     const torch::Tensor origin = v.narrow(1, 0, 1);                                              // [B, 1, H, dv]
+    // [B, L, H, dv + 1]
     const torch::Tensor o = ops::gated_scan(features(proj_q_, x), features(proj_k_, x), with_one(v - origin), {});
     const torch::Tensor sum = o.narrow(-1, dv, 1) + eps_;                                // [B, L, H, 1]
     const torch::Tensor mean = o.narrow(-1, 0, dv) / sum + origin * (1.0 - eps_ / sum);  // [B, L, H, dv]

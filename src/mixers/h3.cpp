@@ -157,7 +157,8 @@ class H3 : public Mixer, public nn::SelfInitialised {
     const Tensor products = outer(k, v).reshape({B, L, H_ * e_ * e_});  // [B, L, H e e]
     // All e * e products of a head are convolved alike.
     const Tensor kernel = with_skip(diagonal_->forward(taps, x), D_).repeat_interleave(e_ * e_, 1);  // [taps, H e e]
-    const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});  // rows of k, columns of v
+    // [B, L, H, e, e]: rows of k, columns of v.
+    const Tensor y = ops::long_conv(products, kernel).view({B, L, H_, e_, e_});
     return read(q_proj_->forward(positions.of(x)), positions.of(y));
   }
 

@@ -137,8 +137,8 @@ class Hyena : public Mixer {
     const std::int64_t tokens = state.tensors[0].size(1);
     if (!filter_.defined() || filter_.size(0) < tokens)
       filter_ = filter_fn_->filter(std::max(tokens, filter_fn_->longest()));
-    const torch::Tensor past = state.tensors[0].flip({1});  // newest first
-    const torch::Tensor y = (past * filter_.narrow(0, 0, tokens)).sum(1) + filter_fn_->skip() * v;
+    const torch::Tensor past = state.tensors[0].flip({1});  // [B, tokens, D], newest first
+    const torch::Tensor y = (past * filter_.narrow(0, 0, tokens)).sum(1) + filter_fn_->skip() * v;  // [B, D]
     return out_proj_->forward(y * u.narrow(1, D_, D_));
   }
 
@@ -152,7 +152,7 @@ class Hyena : public Mixer {
     const auto parts = u.chunk(3, 2);                                         // [B, L, D] each
     const torch::Tensor gated = pass.dropout(parts[2] * parts[0], dropout_);  // [B, L, D]
     const torch::Tensor v = ops::tap(ops::TapPoint::values, gated, *this);    // [B, L, D]
-    const torch::Tensor y = torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];
+    const torch::Tensor y = torch::addcmul(ops::long_conv(v, filter), v, filter_fn_->skip()) * parts[1];  // [B, L, D]
     return ops::tap(ops::TapPoint::mixed, y, *this);
   }
 

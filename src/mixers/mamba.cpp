@@ -60,7 +60,7 @@ class Mamba : public Mixer, public nn::SelfInitialised {
   // The gate and the output projection are needed at the labelled positions only.
   torch::Tensor forward_at(const torch::Tensor& x, const torch::Tensor& positions, nn::Pass&) override {
     const torch::Tensor y =
-        ops::select_positions(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), positions);
+        ops::select_positions(scan(gate_ ? in_proj_->part(x, 0, E_) : in_proj_->forward(x), {}), positions);  // [R, E]
     return out_proj_->forward(gate_ ? y * torch::silu(in_proj_->part(ops::select_positions(x, positions), E_, E_)) : y);
   }
 

@@ -20,6 +20,7 @@ class Nru : public Mixer {
 
   Tensor forward(const Tensor& x, nn::Pass&) override {
     if (ops::use_kernels(x)) return output(fused(x.transpose(0, 1)).transpose(0, 1));
+    // [B, H], [B, M]
     Tensor h = torch::zeros({x.size(0), H_}, x.options()), m = torch::zeros({x.size(0), M_}, x.options());
     std::vector<Tensor> outputs;  // [B, H] each
     for (const Tensor& token : x.unbind(1)) {
@@ -104,6 +105,7 @@ class OuterProductNru : public Nru, public nn::SelfInitialised {
     }
     const Tensor U = torch::cat(weights), bias = torch::cat(biases);  // [2k + 4s, reads], [2k + 4s]
     const std::int64_t first = table8_ ? D_ : 0;
+    // [L, B, 2k + 4s]
     const Tensor o = table8_ ? ops::linear_map(x, U.narrow(1, 0, D_), bias) : bias.expand({x.size(0), x.size(1), -1});
     return ops::nru_layer(shape, a, o, W.narrow(1, D_, H_ + M_), U.narrow(1, first, H_ + M_),
                           ln_h_ ? ln_h_->weight : Tensor(), ln_h_ ? ln_h_->bias : Tensor());

@@ -16,7 +16,7 @@ namespace mneme::mixers {
 
 struct PythonTensor {
   std::string name;     // "attend.weight"
-  torch::Tensor value;  // the module's own: whoever moves its data moves the module's
+  torch::Tensor value;  // the module's own: moving its data moves the module's
   bool of_linear;       // a parameter of a torch.nn.Linear
 };
 

@@ -37,7 +37,7 @@ class Recurrent : public Mixer, public nn::SelfInitialised {
   }
 
   Tensor forward(const Tensor& x, nn::Pass& pass) override {
-    Tensor y = x;
+    Tensor y = x;  // [B, L, D], then [B, L, H]
     for (std::size_t k = 0; k < layers_.size(); ++k) {
       if (k > 0) y = pass.dropout(y, dropout_);
       y = ops::use_kernels(x) && has_kernel() ? fused_layer(layers_[k], y.transpose(0, 1)).transpose(0, 1)
@@ -56,7 +56,7 @@ class Recurrent : public Mixer, public nn::SelfInitialised {
   }
 
   Tensor step(MixerState& state, const Tensor& x) override {
-    Tensor y = x;
+    Tensor y = x;  // [B, D], then [B, H]
     for (std::size_t k = 0; k < layers_.size(); ++k) {
       const Tensor a = ops::linear_map(y, layers_[k].weight_ih, layers_[k].bias_ih);  // [B, gates * H]
       y = cell(layers_[k], a, state.tensors.data() + k * vectors_);
@@ -140,6 +140,7 @@ class Gru : public Recurrent {
     const Tensor& h = state[0];     // [B, H], as r, z and n below
     const std::int64_t H = H_;
     const auto back = [&](std::int64_t first, std::int64_t blocks, const Tensor& from) {
+      // [blocks * H] or undefined
       const Tensor bias = layer.bias_hh.defined() ? layer.bias_hh.narrow(0, first * H, blocks * H) : Tensor();
       return ops::linear_map(from, layer.weight_hh.narrow(0, first * H, blocks * H), bias);
     };

@@ -80,6 +80,7 @@ class Retention : public Mixer {
  protected:
   // [.., C] -> [.., H, C / H], each key and value head repeated for its group of query heads.
   torch::Tensor heads(const torch::Tensor& x, std::int64_t head_width) const {
+    // [.., C / head_width, head_width]
     const torch::Tensor y = x.unflatten(-1, {x.size(-1) / head_width, head_width});
     return y.size(-2) == widths_.heads ? y : y.repeat_interleave(groups_, -2);
   }

@@ -133,6 +133,7 @@ class Rwkv4ChannelMix : public Shifted {
 
   bool is_window(std::size_t tensor) const override { return tensor == 0; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
+    // [B, D]
     const torch::Tensor y = mix(nn::token_blends(x.unsqueeze(1), state.tensors[0].unsqueeze(1), shares())).squeeze(1);
     state.tensors[0] = x;
     return y;

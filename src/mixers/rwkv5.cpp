@@ -54,7 +54,7 @@ class Rwkv5 : public Mixer, public nn::SelfInitialised {
   bool is_window(std::size_t tensor) const override { return tensor == 1; }
   torch::Tensor step(MixerState& state, const torch::Tensor& x) override {
     const Streams s = streams(nn::token_blends(x.unsqueeze(1), state.tensors[1].unsqueeze(1), shares()));
-    const torch::Tensor y =
+    const torch::Tensor y =  // [B, H, N]
         ops::rwkv5_step(state.tensors[0], s.r.select(1, 0), s.k.select(1, 0), s.v.select(1, 0), decay(), time_faaaa_);
     state.tensors[1] = x;
     return output(y.unsqueeze(1), s.g).squeeze(1);

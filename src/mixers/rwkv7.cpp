@@ -154,9 +154,10 @@ class Rwkv7 : public Mixer, public nn::SelfInitialised, public nn::OwnLinears {
   }
 
   torch::Tensor output(const Inputs& in, const torch::Tensor& o) {
+    // [B, L, D], as newest
     const torch::Tensor normal = torch::layer_norm(o, {N_}, {}, {}, eps_).flatten(2) * g_norm_->weight + g_norm_->bias;
     const ops::Rwkv7Streams& s = in.streams;
-    const torch::Tensor newest = ((s.r * s.k * r_k_).sum(-1, true) * s.v).flatten(2);  // [B, L, D]
+    const torch::Tensor newest = ((s.r * s.k * r_k_).sum(-1, true) * s.v).flatten(2);
     return o_proj_->forward((normal + newest) * in.g);
   }
 

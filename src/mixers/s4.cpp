@@ -48,7 +48,8 @@ class S4 : public Mixer {
     const std::int64_t taps = std::min(x.size(1), longest_);
     const Tensor kernel = layer_->system->kernel(taps, x);  // [taps, H]
     // The skip connection is one more term of tap 0.
-    const Tensor with_skip = torch::cat({kernel.narrow(0, 0, 1) + layer_->D, kernel.narrow(0, 1, taps - 1)});
+    const Tensor with_skip =  // [taps, H]
+        torch::cat({kernel.narrow(0, 0, 1) + layer_->D, kernel.narrow(0, 1, taps - 1)});
     const Tensor convolved = ops::long_conv(ops::tap(ops::TapPoint::values, x, *this), with_skip);  // [B, L, H]
     const Tensor y = pass.dropout(ops::tap(ops::TapPoint::mixed, convolved, *this), dropout_);      // [B, L, H]
     return torch::glu(output_linear_->forward(pass.dropout(torch::gelu(y), dropout_)), -1);
@@ -72,9 +73,11 @@ class S4 : public Mixer {
       return (model.P.unsqueeze(1) * reads(row, s)).sum(0);
     };
     const Tensor old = torch::view_as_complex(state.tensors[0].to(torch::kFloat64).contiguous());  // [B, H, n]
+    // [B, H, n], as next
     const Tensor pushed = model.E * old - low_rank(model.P.conj(), old) + model.B * x.to(torch::kFloat64).unsqueeze(2);
-    const Tensor next = model.Dg * (pushed - low_rank(model.R, pushed));  // [B, H, n]
+    const Tensor next = model.Dg * (pushed - low_rank(model.R, pushed));
     state.tensors[0] = torch::view_as_real(next).to(x.options());
+    // [B, H]
     const Tensor y = (2.0 * torch::real(model.C * next).sum(2)).to(x.options()) + layer_->D.squeeze(0) * x;
     return torch::glu(output_linear_->forward(torch::gelu(y)), -1);
   }

@@ -92,7 +92,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
  private:
   Tensor mix(const Tensor& x, const ops::Positions& positions, nn::Pass& pass) {
     const Tensor kernel = kernel_->forward(x.size(1), x);  // [L, H]
-    // The skip connection is one more term of tap 0.
+    // The skip connection is one more term of tap 0: [L, H].
     const Tensor taps = torch::cat({(kernel.select(0, 0) + D_).unsqueeze(0), kernel.narrow(0, 1, x.size(1) - 1)});
     const Tensor convolved = ops::long_conv(ops::tap(ops::TapPoint::values, x, *this), taps);  // [B, L, H]
     const Tensor y = ops::tap(ops::TapPoint::mixed, convolved, *this);                         // [B, L, H]

@@ -48,6 +48,7 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
       return out_proj_->forward(ops::causal_attention(projected, H_));
     const Tensor qkv = projected.unflatten(2, {3, H_, d}).permute({2, 0, 3, 1, 4});  // [3, B, H, T, d]
     const Tensor q = qkv[0] * (1.0 / std::sqrt(static_cast<double>(d)));             // [B, H, T, d]
+    // [B, H, T, d]
     Tensor k = qkv[1], v = ops::tap(ops::TapPoint::values, qkv[2].transpose(1, 2), *this).transpose(1, 2);
     if (past) {
       k = past[0] = torch::cat({past[0], k}, 2);  // [B, H, past, d]
@@ -57,6 +58,7 @@ class SelfAttention : public torch::nn::Module, public nn::SelfInitialised {
     if (causal_ && T > 1)
       scores = scores + torch::full({T, T}, -std::numeric_limits<float>::infinity(), x.options()).triu(1);
     const Tensor p = pass.dropout(torch::softmax(scores, 3), dropout_);  // [B, H, T, past]
+    // [B, T, H, d]
     const Tensor mixed = ops::tap(ops::TapPoint::mixed, torch::matmul(p, v).transpose(1, 2), *this);
     return out_proj_->forward(mixed.flatten(2));
   }
@@ -165,8 +167,10 @@ class Transformer : public Mixer {
     // On the host: some devices have no doubles.
     const auto real = torch::TensorOptions(torch::kFloat64);
     const Tensor time = torch::arange(start, start + x.size(1), real).unsqueeze(1);  // [T, 1]
+    // [ceil(D / 2)]
     const Tensor rate = torch::pow(10000.0, torch::arange(0, D_, 2, real) * (-1.0 / static_cast<double>(D_)));
     const Tensor angle = time * rate;  // [T, ceil(D / 2)]
+    // [T, D]
     const Tensor table = torch::stack({torch::sin(angle), torch::cos(angle)}, 2).flatten(1).narrow(1, 0, D_);
     return x + table.to(x.options());
   }

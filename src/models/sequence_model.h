@@ -11,7 +11,7 @@ namespace mneme::models {
 
 struct HeadShape {
   std::int64_t width = 0;
-  std::int64_t classes = 0;  // 0: a signal, one number a step
+  std::int64_t classes = 0;  // 0: a signal, one number per step
   bool tied = true;          // the output matrix is the embedding table
   bool bias = false;
 };

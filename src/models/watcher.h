@@ -1,4 +1,4 @@
-// Who looks into a model while it runs, and may change what it finds.
+// An observer of a running model that may change what it sees.
 //
 // Each layer shows what goes into and comes out of its parts. A walk without a watcher tests one pointer at each of
 // these places and computes what it always has, to the bit.

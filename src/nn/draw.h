@@ -20,7 +20,7 @@ class Draw {
   void normal(torch::Tensor parameter, const std::string& name, double deviation) const;
   void uniform(torch::Tensor parameter, const std::string& name, double bound) const;  // in [-bound, bound)
   void constant(torch::Tensor parameter, double value) const;
-  // A seed for a generator that is not ours, at the place of this name.
+  // A seed for a foreign generator, at the place of this name.
   std::uint64_t seed(const std::string& name) const;
   // Any other rule: next(random, i) is the value of element i; it may draw as many numbers as it likes.
   void values(torch::Tensor parameter, const std::string& name,

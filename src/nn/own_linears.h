@@ -1,4 +1,4 @@
-// Linear layers that their reference does not leave at torch's defaults.
+// Linear layers whose reference does not use torch's defaults.
 #pragma once
 
 #include "nn/draw.h"

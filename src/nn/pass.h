@@ -1,4 +1,4 @@
-// What a forward pass must know besides its input: whether it trains, and where its dropout bits come from.
+// What a forward pass must know in addition to its input: whether it trains, and where its dropout bits come from.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Pass {
   // Uniform in 0..largest, int64 [count]: a site like a dropout; all zero in evaluation.
   torch::Tensor integers(std::int64_t count, std::int64_t largest);
 
-  // A seed for a generator that is not ours (a Python mixer's dropout): a site like a dropout; 0 in evaluation.
+  // A seed for a foreign generator (a Python mixer's dropout): a site like a dropout; 0 in evaluation.
   std::uint64_t seed();
 
   // What the first layer of a kind leaves for those above it in the same stack (RWKV-7: its values, [B, L, D]).

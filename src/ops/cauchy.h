@@ -1,4 +1,4 @@
-// Cauchy sums on the roots of unity, differentiable (src/kernels/cauchy.h has the formula).
+// Cauchy sums on the roots of unity, differentiable (src/kernels/conv/cauchy.h has the formula).
 #pragma once
 
 #include "ops/torch.h"

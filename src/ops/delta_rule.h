@@ -4,7 +4,7 @@
 
 namespace mneme::ops {
 
-// The recurrence of src/kernels/delta_rule.h with scale = K^-0.5:
+// The recurrence of src/kernels/scan/delta_rule.h with scale = K^-0.5:
 // q [B, L, H, K], k [B, L, n, H, K], v [B, L, n, H, V], beta [B, L, n, H], g [B, L, H] or undefined -> [B, L, H, V].
 // `normalise`: q and k are first divided by sqrt(|.|^2 + 1e-6).
 // By kernels where use_kernels() allows it, by tensor operations otherwise.

@@ -1,7 +1,7 @@
 // Which of its two paths a mixer takes: composed tensor operations, or kernels.
 //
 // The composed path works on every libtorch device and type and is the reference; the kernel path is for
-// float32 on the CPU. Both compute the same function, and a test holds them to each other.
+// float32 on the CPU. Both compute the same function, and a test compares them.
 #pragma once
 
 #include "ops/torch.h"

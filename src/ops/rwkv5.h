@@ -4,7 +4,7 @@
 
 namespace mneme::ops {
 
-// The recurrence of src/kernels/rwkv5.h: r, k, v [B, L, H, N], d, u [H, N] -> [B, L, H, N].
+// The recurrence of src/kernels/scan/rwkv5.h: r, k, v [B, L, H, N], d, u [H, N] -> [B, L, H, N].
 // By kernels where use_kernels() allows it, by tensor operations otherwise.
 torch::Tensor rwkv5_scan(const torch::Tensor& r, const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& d,
                          const torch::Tensor& u);

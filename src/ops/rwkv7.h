@@ -4,7 +4,7 @@
 
 namespace mneme::ops {
 
-// The inputs of src/kernels/rwkv7.h, each [B, L, H, N].
+// The inputs of src/kernels/scan/rwkv7.h, each [B, L, H, N].
 struct Rwkv7Streams {
   torch::Tensor r, w, k, v, a, b;
 };

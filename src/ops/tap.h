@@ -18,13 +18,13 @@ enum class TapPoint { embedded, unmixed, values, mixed, input, output };
 class TapListener {
  public:
   virtual ~TapListener() = default;
-  // `owner` is the module that the point belongs to. What is returned goes on in place of x.
+  // `owner` is the module that the point belongs to. What is returned replaces x.
   virtual torch::Tensor at(TapPoint point, const torch::Tensor& x, const torch::nn::Module& owner) = 0;
 };
 
 torch::Tensor tap(TapPoint point, const torch::Tensor& x, const torch::nn::Module& owner);
 
-// True while somebody listens on this thread: a mixer then takes the path that has its points.
+// True while something listens on this thread: a mixer then takes the path that has its points.
 bool is_tapped();
 
 // While alive, the listener of this thread.

@@ -4,7 +4,7 @@
 
 namespace mneme::ops {
 
-// The weighted average of src/kernels/wkv.h: k, v [B, L, C], w, u [C] -> [B, L, C].
+// The weighted average of src/kernels/scan/wkv.h: k, v [B, L, C], w, u [C] -> [B, L, C].
 // By kernels where use_kernels() allows it, by tensor operations otherwise.
 torch::Tensor wkv(const torch::Tensor& k, const torch::Tensor& v, const torch::Tensor& w, const torch::Tensor& u);
 

@@ -16,7 +16,7 @@ std::string machine() {
   return "unknown";
 }
 
-// Runs that differ in these only take the same time a step.
+// Runs that differ in these only take the same time per step.
 std::string key_of(const config::RunConfig& run) {
   Json config = run.json();
   for (const char* name : {"lr", "seed", "data_seed", "init_seed", "order_seed", "dropout_seed", "steps", "eval_every",

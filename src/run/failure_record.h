@@ -19,7 +19,7 @@ struct Ending {
 std::string record_ending(const store::RunDirectory& directory, const std::string& id, std::int64_t attempt,
                           const Ending& ending);
 
-// Counts a worker that the run has killed. Returns how many it were, as far as can be known.
+// Counts a worker that the run has killed. Returns how many there were, as far as is known.
 std::int64_t record_death(const store::RunDirectory& directory, std::int64_t attempt,
                           const std::vector<std::string>& log);
 

@@ -56,7 +56,7 @@ struct ExecutorOptions {
   double lease = 300;
   std::int64_t max_runs = std::numeric_limits<std::int64_t>::max();  // to start
   double max_seconds = std::numeric_limits<double>::infinity();
-  // Seconds for which the database of leases may be away: running runs go on, nothing is leased meanwhile.
+  // Seconds for which the lease database may be down: runs in progress continue, nothing is leased meanwhile.
   double outage = 3600;
   // On a node of a cluster: SIGUSR1 says that its time is nearly over, only the first SIGTERM counts (who sent it kills
   // by itself), and no worker waits for a run whose holder elsewhere was seen to be alive.
@@ -78,13 +78,13 @@ struct ExecutionResult {
   std::vector<RunResult> runs;  // one per run, in the order given
   bool interrupted = false;
   std::string stopped;  // why no more runs were started: "", or a full disk
-  std::string limit;    // the wish that ended it early: "", "--max-runs", "--max-time", kTimeLimit
+  std::string limit;    // the option that ended it early: "", "--max-runs", "--max-time", kTimeLimit
   bool unfit = false;   // runs were left that did not fit
 
   std::size_t count(store::RunState state) const;
 };
 
-// Runs what is missing, the longest first, so that workers end together. A run that has ended is left alone (also a
+// Runs what is missing, the longest first, so that workers finish together. A run that has ended is left alone (also a
 // cancelled one, and one that was set aside), an interrupted one resumes, one that failed earlier is tried again.
 // Each run is leased before it is trained (store/leases.h): several commands on one lab share the work, and a run
 // that another one trains is waited for.

@@ -180,7 +180,7 @@ std::optional<LeasedRun> RunQueue::checked(std::size_t run, std::int64_t attempt
     release({run, attempt});
     return std::nullopt;
   }
-  // A database that was made anew does not know the numbers that the directory has seen.
+  // A database that was recreated does not know the numbers that the directory has seen.
   if (const std::int64_t floor = last_attempt(directory); floor >= attempt) {
     release({run, attempt});
     const auto higher = leases_->acquire(runs_[run].id, floor);

@@ -24,7 +24,7 @@ struct LeasedRun {
 
 class RunQueue {
  public:
-  // What the queue tells: a run that needs no work because it has ended, and something worth knowing.
+  // What the queue reports: a run that needs no work because it has ended, and something worth knowing.
   struct Listener {
     std::function<void(std::size_t run, store::RunState state)> ended;
     std::function<void(const std::string& note)> note;
@@ -35,7 +35,7 @@ class RunQueue {
   RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, std::string failed_since,
            Listener listener);
 
-  // Only runs that `fits` accepts are leased; asked anew every time, as it may depend on the time that is left.
+  // Only runs that `fits` accepts are leased; called again every time, as it may depend on the time that is left.
   void choose(std::function<bool(std::size_t run)> fits) { fits_ = std::move(fits); }
 
   // Acquires the lease of the next free run; nothing if there is none now. Throws DatabaseError.
@@ -53,7 +53,7 @@ class RunQueue {
   bool still_ours(const LeasedRun& leased) const;
   // True if the directory of a run that was begun is gone: somebody deleted it.
   bool removed(const LeasedRun& leased) const;
-  // Carries out an action while nobody can take the run away; false if somebody has. Throws DatabaseError.
+  // Carries out an action while no one can take the run away; false if someone has. Throws DatabaseError.
   bool while_held(const LeasedRun& leased, const std::function<void()>& action) {
     return leases_->while_held(runs_[leased.run].id, leased.attempt, action);
   }

@@ -17,7 +17,7 @@ Path find_worker();
 // How a worker is started: with one thread, whatever our own environment says.
 LineProcess::Options worker_options(const Path& worker);
 
-// The event in a line of a worker. Throws Error(data) if it is none: something else wrote to its output.
+// The event in a line of a worker. Throws Error(data) if it is not an event: something else wrote to its output.
 Json parse_event(std::string_view line);
 
 // "was killed by signal 9 (SIGKILL, out of memory?)", "ended with exit code 3".
@@ -31,7 +31,7 @@ std::string last_words(const LineProcess& process);
 void ask_worker(const Path& worker, const Json& request, std::string_view last,
                 const std::function<void(const Json&)>& on_event);
 
-// The same to a worker that is running, and goes on running.
+// The same for a worker that is already running and keeps running.
 void ask_worker(LineProcess& process, const Path& worker, const Json& request, std::string_view last,
                 const std::function<void(const Json&)>& on_event);
 

@@ -21,7 +21,7 @@ inline Json number_or_null(const std::optional<double>& value) { return value ? 
 
 class Api {
  public:
-  // `results`: a directory of kept results, for figures of the papers whose runs the lab has not; "": none.
+  // `results`: a directory of kept results, for figures of the papers whose runs the lab does not have; "": none.
   // The figures of a study with more runs than `drawn_at_once` come later (StudyFigures).
   Api(LabView& view, Path results, std::size_t drawn_at_once = kDrawnAtOnce);
   ~Api();

@@ -1,4 +1,4 @@
-// The figures and tables of the papers: ours, from the lab and from kept results, beside what the papers say.
+// The figures and tables of the papers: ours, from the lab and from kept results, next to what the papers say.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -111,7 +111,7 @@ Json ours_of(const study::PaperValue& value, const std::vector<report::ResultRow
   return best ? Json(best->test / best->count) : Json();
 }
 
-// What the paper reports, and of which of our runs: by the axes that tell these from the others.
+// What the paper reports, and which of our runs it is about: by the axes that tell these from the others.
 Json says_of(const study::Study& study, const std::vector<report::ResultRow>& rows) {
   Json says = Json::array();
   std::vector<Json> configs;

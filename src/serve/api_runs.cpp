@@ -1,4 +1,4 @@
-// Tables of runs, one run, and several beside each other.
+// Tables of runs, one run, and several side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::size_t kLogLines = 200;
 constexpr std::size_t kMostPairs = 10;
 constexpr std::uintmax_t kMostFileBytes = 16 << 20;
 
-// Columns that are not taken from the configuration, and those of the configuration that they stand for.
+// Columns that are not taken from the configuration, and the fields of the configuration that they abbreviate.
 const std::set<std::string> kNamedFields = {"task.name", "model.mixer", "model.width", "model.layers",
                                             "train.lr",  "train.seed",  "train.steps"};
 

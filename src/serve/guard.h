@@ -1,4 +1,4 @@
-// Who may ask: by the Host that a browser believes it talks to, by the page that asks, by the token.
+// Who may send requests: by the Host that a browser believes it talks to, the page that asks, and the token.
 //
 // A page of another site can make a browser send requests to a server on the same machine, also under a name that its
 // owner points at 127.0.0.1 (DNS rebinding). Such requests have another Host or another Origin, and both are compared

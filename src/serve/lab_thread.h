@@ -1,4 +1,4 @@
-// The thread that owns the picture of the lab: it follows the disk while somebody watches, and makes answers in turn.
+// The thread that owns the picture of the lab: it follows the disk while someone watches, and makes answers in turn.
 #pragma once
 
 #include <atomic>

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kTurns = 3;
 // Rounds between two listings of runs/, whatever its time says.
 constexpr int kListAnyway = 20;
-// A time this young may stand for two changes: the clock of a file system ticks in milliseconds, on some in seconds.
+// A time this recent may hide two changes: the clock of a file system ticks in milliseconds, on some in seconds.
 constexpr std::int64_t kYoung = 50'000'000;
 
 struct Descriptor {

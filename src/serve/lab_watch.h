@@ -1,8 +1,8 @@
 // Which run directories have changed, found by looking: no file of a run is opened, none is written.
 //
 // Looking works wherever the lab is, also on a disk that other machines write to, where the kernel reports nothing. It
-// is cheap because most of it is one stat() a run: files of a run that nobody trains appear, go or are replaced, and
-// all of that changes the directory's time. Only runs that are being trained grow a file in place. A round looks at
+// is cheap because most of it is one stat() a run: files of a run that no one trains appear, vanish or are replaced,
+// and all of that changes the directory's time. Only runs that are being trained grow a file in place. A round looks at
 // those, and at a third of the others, so that nothing is overlooked for longer than three rounds.
 #pragma once
 

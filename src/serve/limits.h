@@ -1,4 +1,4 @@
-// What a client may take of the server (docs/serve.md has them as a table).
+// What a client may use of the server (docs/serve.md has them as a table).
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@ inline constexpr auto kDrainPatience = 2s;
 
 inline constexpr std::size_t kMostConnections = 768;
 inline constexpr std::size_t kMostListeners = 64;  // that follow the events
-// Events that a listener may be behind.
+// Events that a listener may fall behind.
 inline constexpr std::size_t kMostEventsBehind = 64;
 // Reads of what a client still sends after its last answer.
 inline constexpr int kMostDrained = 16;
 inline constexpr auto kHeartbeat = 15s;
 
-// An answer serves everybody who asks for the same until the lab changes, and at most so long.
+// An answer serves everyone who asks for the same until the lab changes, and at most this long.
 inline constexpr auto kKeepAnswer = 1000ms;
 inline constexpr std::size_t kMostKeptAnswers = 64;
 

@@ -1,4 +1,4 @@
-// One request, as everything behind the parser sees it.
+// One request, as everything after the parser sees it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The figures and claims of one study, made anew when a result has come.
+// The figures and claims of one study, remade when a result has come.
 //
 // They are not made sooner than twenty times as long as making them took after the last time: a page that is open costs
 // a sweep at most a twentieth of one core, and in practice nothing between two results. Those of a small study are
@@ -19,7 +19,7 @@
 
 namespace mneme::serve {
 
-// How long a figure is not made again, in times of what making it took.
+// How long to wait before remaking a figure, as a multiple of the time that making it took.
 inline constexpr int kPauseFactor = 20;
 // Runs of a study whose figures are made at once.
 inline constexpr std::size_t kDrawnAtOnce = 500;
@@ -30,7 +30,7 @@ class StudyFigures {
   void update(const StudyView& study, LabView& view, std::size_t at_once);
   // Gathers a portion of the runs of a large study, if any are due; true if more are.
   bool gather_more(LabView& view);
-  // True once after the figures may be asked for anew: a thread has made them, or the time has come to which they were
+  // True once after the figures may be requested again: a thread has made them, or the time has come to which they were
   // put off.
   bool came_due();
 

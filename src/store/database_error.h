@@ -1,4 +1,4 @@
-// What any database of ours can throw.
+// What our databases can throw.
 #pragma once
 
 #include "core/error.h"
@@ -10,7 +10,7 @@ class DatabaseError : public Error {
   DatabaseError(std::string_view where, std::string_view what) : Error(ErrorKind::io, where, what) {}
   // The disk has no room.
   virtual bool full() const = 0;
-  // Nobody answers now, but may later: what is running can go on.
+  // No answer now, but perhaps later: runs in progress can continue.
   virtual bool away() const { return false; }
 };
 

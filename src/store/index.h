@@ -28,8 +28,9 @@ class Index {
  public:
   // Opens the lab's index and brings it up to date with the run directories.
   static Index open(const Lab& lab);
-  // In memory, for readers that leave the lab as it is: a copy of index.db, there at once whatever the size of the lab.
-  // What the copy lacks is stale(), to be read in portions. Nothing in the lab is written, whatever state it is in.
+  // In memory, for readers that leave the lab as it is: a copy of index.db, available at once whatever the size of the
+  // lab. What the copy lacks is stale(), to be read in portions. Nothing in the lab is written, whatever state it is
+  // in.
   static Index read_only(const Lab& lab);
 
   // Copies what the run's directory says now. Throws Error(data) if the directory is damaged,
@@ -59,7 +60,7 @@ class Index {
   // The ids that start with `prefix`, at most `limit`.
   std::vector<std::string> ids_with_prefix(std::string_view prefix, std::int64_t limit = 10);
 
-  // What a person should know: an index made anew, run directories that cannot be read.
+  // What the user should know: an index that was rebuilt, run directories that cannot be read.
   const std::vector<std::string>& notices() const { return notices_; }
   // Run directories that the last refresh(), rebuild() or rebuild_runs() could not read, with the reason.
   const std::vector<std::string>& damaged() const { return damaged_; }
@@ -67,10 +68,10 @@ class Index {
  private:
   explicit Index(Lab lab) : lab_(std::move(lab)), database_(Database::in_memory()) {}
 
-  // Opens the file, or makes it again, or settles for memory; then refreshes.
+  // Opens the file, or recreates it, or falls back to memory; then refreshes.
   void connect();
   void connect_in_memory();
-  // Runs `action`; if that finds the file damaged, makes it again and runs the action once more.
+  // Runs `action`; if that finds the file damaged, recreates it and runs the action once more.
   template <typename Action>
   auto repairing(Action action);
 

@@ -10,7 +10,7 @@ namespace mneme::store {
 
 class Lab {
  public:
-  // What these files were called up to version 0.1. A lab that has them goes on using them for one release, so that
+  // What these files were called up to version 0.1. A lab that has them keeps using them for one release, so that
   // commands of both versions see each other's leases.
   static constexpr const char* kOldLeases = "claims.db";
   static constexpr const char* kOldLeasesId = "claims.id";

@@ -61,7 +61,7 @@ std::vector<std::string> Leases::renew_all(const std::vector<Lease>& leases) {
 }
 
 bool Leases::while_held(std::string_view run, std::int64_t attempt, const std::function<void()>& action) {
-  // As long as a lease lasts; whoever keeps leases in a file of one machine has locks on its disk, too.
+  // As long as a lease lasts; a lab whose leases are in a file of one machine has locks on its disk, too.
   if (!renew(run, attempt)) return false;
   action();
   return true;

@@ -49,7 +49,7 @@ class Leases {
     std::vector<std::string> held;
   };
   virtual First acquire_first(const std::vector<std::string>& runs);
-  // True if acquire_first() is one question, however many the runs are.
+  // True if acquire_first() is one query, however many runs there are.
   virtual bool asks_at_once() const { return false; }
   // Like acquire(), but takes the lease from any holder: for cancelling.
   std::int64_t seize(std::string_view run, std::int64_t floor);
@@ -57,7 +57,7 @@ class Leases {
   virtual bool renew(std::string_view run, std::int64_t attempt) = 0;
   // Extends several (run and attempt count) and returns the runs whose lease is still ours.
   virtual std::vector<std::string> renew_all(const std::vector<Lease>& leases);
-  // Carries out an action while nobody can take the lease away; false, and no action, if it is no longer ours.
+  // Carries out an action while no one can take the lease away; false, and no action, if it is no longer ours.
   virtual bool while_held(std::string_view run, std::int64_t attempt, const std::function<void()>& action);
   // Gives the lease back; does nothing if it is no longer ours.
   void release(std::string_view run, std::int64_t attempt);

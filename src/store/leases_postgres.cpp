@@ -42,7 +42,7 @@ WHERE {1} OR c.ticket = $5 OR $7::boolean
 RETURNING attempt
 )";
 // $1 lab, $2 runs, $3 holder, $4 ticket, $5 seconds, $6 how many free ones to pass over. Many that ask at once would
-// all choose the first free run, and all but one in vain; so whoever met another passes over some. A repeated request
+// all choose the first free run, and all but one in vain; so a worker that met another skips some. A repeated request
 // finds its own ticket.
 constexpr const char* kTakeFirst = R"(
 WITH wish AS (SELECT w.run, w.place FROM unnest($2::text[]) WITH ORDINALITY AS w(run, place)),

@@ -5,7 +5,7 @@
 
 namespace mneme::store {
 
-// Created if it is missing, and created anew if it is damaged: the run directories remember the numbers.
+// Created if it is missing, and recreated if it is damaged: the run directories remember the numbers.
 std::unique_ptr<Leases> open_sqlite_leases(const Path& file, LeaseOptions options);
 
 }  // namespace mneme::store

@@ -83,7 +83,7 @@ void PostgresConnection::connect() {
 }
 
 void PostgresConnection::connect_again() {
-  // Once the server was found to be away, every call asks once: whoever calls has other work than to wait.
+  // Once the server was found to be away, every call asks once: the caller has other work to do than wait.
   if (away_) connect();
   for (const int wait : kWaits) {
     if (away_ || connected_) break;

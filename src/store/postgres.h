@@ -36,8 +36,8 @@ class PostgresConnection {
   explicit PostgresConnection(std::string address);
 
   // Carries out one statement in a transaction of its own and returns its rows. If the connection is lost, also while
-  // waiting for the answer, it is made again for some seconds and the statement is repeated: it must be one that
-  // may be. When that was in vain, later calls try once each, until one succeeds. Values must be UTF-8 without NUL:
+  // waiting for the answer, it is made again for some seconds, and the statement is repeated: it must be one that
+  // may be. If that fails, later calls try once each, until one succeeds. Values must be UTF-8 without NUL:
   // anything else throws Error(usage).
   std::vector<PostgresRow> execute(const std::string& sql, const std::vector<std::string>& values = {});
 

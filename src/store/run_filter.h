@@ -29,7 +29,7 @@ struct RunFilter {
 };
 
 // Throws Error(usage) for anything that is not KEY OPERATOR VALUE[,VALUE ...], for words where a column holds numbers,
-// and for states that there are not. Accuracies may be percentages: 90% is 0.9.
+// and for unknown states. Accuracies may be percentages: 90% is 0.9.
 // Which tasks, mixers and options there are is not known here: see study/run_filters.h.
 RunFilter parse_run_filter(std::string_view text);
 

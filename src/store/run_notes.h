@@ -1,4 +1,4 @@
-// What people say of a run: tags and a note, in notes.json of its directory.
+// What people say about a run: tags and a note, in notes.json of its directory.
 //
 // They are no part of the run: neither its id nor its results depend on them, and no attempt owns them. A run that is
 // copied takes them along.

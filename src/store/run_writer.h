@@ -2,7 +2,7 @@
 //
 // attempt.json names the attempt that the directory belongs to. Every write that others can see (a rename into
 // place, a line at the end of a file) happens while holding the flock of `lock`, after reading attempt.json under
-// it. Whoever takes the run over raises the number under the same lock. So a worker that was paused, cut off or
+// it. Taking the run over raises the number under the same lock. So a worker that was paused, cut off or
 // forgotten finds another number and is refused with StaleAttempt; it cannot be between the question and the write
 // when the number changes. The promise holds wherever flock does: one machine, and network disks that support it.
 #pragma once
@@ -35,7 +35,7 @@ class RunWriter {
   static RunWriter begin(const RunDirectory& directory, const Json& config, std::int64_t number,
                          const std::string& holder);
   // Speaks for an attempt whose worker is gone or was never there: as begin(), but the present number will do
-  // too, and nobody is marked as training.
+  // too, and no one is marked as training.
   static RunWriter speak_for(const RunDirectory& directory, std::int64_t number, const std::string& holder);
 
   RunWriter(RunWriter&&) noexcept;
@@ -60,7 +60,7 @@ class RunWriter {
  private:
   RunWriter(RunDirectory directory, std::int64_t number, std::string holder);
 
-  // The lock, free of questions; and with the question.
+  // The lock without the check, and with it.
   std::shared_ptr<void> lock() const;
   std::shared_ptr<void> enter() const;
   void store_attempt(std::int64_t deaths) const;

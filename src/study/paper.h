@@ -34,7 +34,7 @@ struct PaperValue {
 // Throws Error(usage) if the table says nothing, or about no run.
 PaperValue parse_paper_value(const ConfigValue& table);
 
-// The first that is about this run, this value of the axis and this metric; nullptr if the paper does not say.
+// The first entry about this run, this value of the axis and this metric; nullptr if the paper does not say.
 const PaperValue* find_paper_value(std::span<const PaperValue> values, const Json& config,
                                    std::optional<double> at = {}, std::string_view metric = "");
 

@@ -1,4 +1,4 @@
-// What a study will cost, before it is spent.
+// What a study will cost, before it is run.
 #pragma once
 
 #include <cstdint>

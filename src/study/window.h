@@ -43,7 +43,7 @@ struct Window {
 
 std::optional<Window> find_window(std::span<const double> positions, std::span<const std::optional<bool>> trainable);
 
-// Validation accuracies of a grid: one line a rate, one column a seed, NaN where a run is missing.
+// Validation accuracies of a grid: one line per rate, one column per seed, NaN where a run is missing.
 struct SeedGrid {
   std::vector<double> positions;
   std::vector<std::vector<double>> accuracy;

@@ -108,7 +108,7 @@ std::vector<Cell> WindowSearch::next(const CellResults& known, std::size_t spent
 
   const auto found = window(known);
   if (!found) {
-    // Nothing yet: look between, first beside the best rate so far.
+    // Nothing yet: look between, first next to the best rate so far.
     std::size_t best = 0;
     double best_accuracy = -1;
     for (const auto& [cell, accuracy] : known)

@@ -5,11 +5,11 @@
 //
 // 1. Coarse: a few rates over the whole range, until each is decided.
 // 2. If none is trainable: the rates between, nearest to the best so far first, halving the distance.
-// 3. The widest stretch of trainable rates is bracketed; each edge is bisected until the rates beside it are
+// 3. The widest stretch of trainable rates is bracketed; each edge is bisected until the rates next to it are
 // neighbours.
 // 4. With what is left of the budget: the missing seeds at the edges and just outside, for the uncertainty.
 //
-// The search is a function of the results: asked again with the same ones it wants the same cells, which is what makes
+// The search is a function of the results: given the same ones it wants the same cells, which makes
 // it resumable. It assumes that rates between two trainable ones of the stretch are trainable.
 #pragma once
 
@@ -30,7 +30,7 @@ class WindowSearch {
  public:
   WindowSearch(std::size_t rates, std::size_t seeds, WindowRule rule, std::size_t budget);
 
-  // The cells to run next; none if the search is over. Never more than the budget allows, of which `spent` runs are
+  // The cells to run next; none if the search is over. Never more than the budget allows; `spent` runs of it are
   // gone: results that were there before cost nothing.
   std::vector<Cell> next(const CellResults& known, std::size_t spent) const;
   // As if every known cell had been paid for.

@@ -1,4 +1,4 @@
-// What seeds say of a window: its uncertainty, and whether one window is wider than another.
+// What seeds say about a window: its uncertainty, and whether one window is wider than another.
 //
 // Seeds are drawn with replacement and the window of each draw is found again. Up to five seeds all n^n draws are
 // taken, with more 2,000 from a counter-based generator: the same results always give the same answer. Two windows are
@@ -15,7 +15,7 @@ namespace mneme::study {
 // Each draw: as many seeds as there are, by number.
 std::vector<std::vector<std::size_t>> seed_draws(std::size_t seeds);
 
-// The window of one draw. A rate of which none of the drawn seeds was run keeps the verdict that it has.
+// The window of one draw. A rate for which none of the drawn seeds was run keeps its verdict.
 std::optional<Window> window_of_draw(const SeedGrid& grid, const WindowRule& rule,
                                      const std::vector<std::size_t>& draw);
 

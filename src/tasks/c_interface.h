@@ -23,7 +23,7 @@ double mneme_task_chance(const mneme_task* task);
 const char* mneme_task_options(const mneme_task* task);
 
 // Examples `first` to `first + count - 1` of a split ("train", "validation", "test") under a data seed, in rows of
-// `length`: int32 tokens and labels (-100: not asked) for a token task, float32 signal and targets for a signal task.
+// `length`: int32 tokens and labels (-100: none) for a token task, float32 signal and targets for a signal task.
 // Returns 0, or 1 after an error.
 int mneme_task_write(const mneme_task* task, std::uint64_t data_seed, const char* split, std::uint64_t first,
                      std::uint64_t count, void* inputs, void* answers);

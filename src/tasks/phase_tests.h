@@ -23,7 +23,7 @@ struct Segment {
 
 SignalPair signal_from_segments(std::span<const Segment> segments);
 
-// Of the stimuli that lie wholly inside the signal with an off-step after them: how many are predicted,
+// Of the stimuli that lie entirely inside the signal with an off-step after them: how many are predicted,
 // that is off at the last on-step and on at all others.
 struct OffsetScore {
   std::int64_t predicted = 0;

@@ -25,7 +25,7 @@ struct Batch {
 Batch make_batch(const tasks::ExampleSource& source, const tasks::TaskShape& shape,
                  std::span<const std::uint64_t> indices);
 
-// Which examples step s trains on: fresh ones for ever (examples = 0), or 0..examples-1 in an order that
+// Which examples step s trains on: always fresh ones (examples = 0), or 0..examples-1 in an order that
 // is a function of (order seed, epoch). The last batch of an epoch may be smaller.
 class ExampleOrder {
  public:

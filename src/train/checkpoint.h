@@ -27,7 +27,7 @@ struct CheckpointFiles {
   Path kept_at(std::int64_t step) const { return kept / (std::to_string(step) + ".safetensors"); }
 };
 
-// What was found when a run went on.
+// What was found when a run resumed.
 struct Recovery {
   bool resumed = false;
   std::vector<std::string> notes;  // for the log: which generation, and what was wrong with the other

@@ -5,7 +5,7 @@
 
 namespace mneme::train {
 
-// By time: often enough that a kill costs little, seldom enough that writing stays below a share of the run's time.
+// By time: often enough that a kill costs little, rarely enough that writing stays below a share of the run's time.
 // The share counts what was written so far, the checkpoint in question and the one at the end; a checkpoint that is
 // not yet measured is taken to need a second per kSlowBytes. All times are seconds since the run's start.
 class CheckpointClock {

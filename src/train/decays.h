@@ -19,7 +19,7 @@ class Decays {
   explicit Decays(const FlatParameters& parameters);
 
   bool any() const { return !sources_.empty(); }
-  // Smallest and largest, with the weights as they are; NaN without any mixer of these, or with a weight that is NaN.
+  // Smallest and largest, with the current weights; NaN without any of these mixers, or with a weight that is NaN.
   std::pair<float, float> range() const;
 
  private:
@@ -27,7 +27,7 @@ class Decays {
   struct Source {
     Kind kind;
     std::int64_t rates, channels, per_channel;  // place of the rates, and how many: channels * per_channel
-    std::int64_t steps;                         // place of the step sizes, one a channel, where there are any
+    std::int64_t steps;                         // place of the step sizes, one per channel, where there are any
   };
 
   const FlatParameters& parameters_;

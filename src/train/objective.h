@@ -34,7 +34,7 @@ struct BatchScore {
 
 using EvaluationTick = std::function<void()>;
 
-// What an evaluation tells: its scores; or also where in the sequence answers are right, which costs a look at every
+// What an evaluation reports: its scores; or also where in the sequence answers are right, which costs a look at every
 // example and is for the last test.
 enum class Depth { scores, detail };
 

@@ -21,7 +21,7 @@ class TrainObserver {
   virtual void on_metric(std::int64_t step, const Json& values) = 0;
   // During evaluations, now and then: the run is alive.
   virtual void on_evaluating() {}
-  // Asked after every step: write a checkpoint now?
+  // Called after every step: write a checkpoint now?
   virtual bool wants_checkpoint() = 0;
   virtual void on_checkpoint(std::int64_t step, double seconds) = 0;
   // Asked after every step, and while the trained model is tested: leave, with a checkpoint?

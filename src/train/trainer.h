@@ -40,9 +40,9 @@ class Trainer {
   explicit Trainer(const config::RunConfig& run);
   Trainer(const config::RunConfig& run, torch::Device device);
 
-  // Goes on from a checkpoint of the same run; throws Error(data) if it is damaged or of another run.
+  // Resumes from a checkpoint of the same run; throws Error(data) if it is damaged or of another run.
   void restore(const Path& checkpoint);
-  // Goes on from the newest checkpoint that is whole; from the start if there is none.
+  // Resumes from the newest intact checkpoint; from the start if there is none.
   Recovery recover(const CheckpointFiles& files);
   void save(const CheckpointFiles& files) const;
   std::int64_t checkpoint_bytes() const;  // about
@@ -63,7 +63,7 @@ class Trainer {
   void record_trace(bool on) { tracing_ = on; }
 
  private:
-  // Everything besides weights and moments that the next step depends on.
+  // Everything that the next step depends on, except weights and moments.
   struct Position {
     std::int64_t step = 0;
     double loss_sum = 0;  // training loss since the last evaluation
@@ -83,7 +83,7 @@ class Trainer {
   void clear_gradients();
   void note_trace(TraceStep step, const BatchScore& score);
   void note_step(const BatchScore& score, double gradient_norm);
-  // What is recorded at an evaluation beside the scores: means since the one before, and the weights as they are.
+  // Recorded at an evaluation with the scores: means since the previous one, and the weights as they are.
   Json training_values() const;
   bool evaluate_validation(TrainObserver& observer);  // false if the model is no longer finite
   // Why training can stop: "threshold" (train.stop_at is reached), "hopeless" (train.give_up_after has

@@ -25,7 +25,7 @@ struct TrainedModel {
   std::int64_t step = 0;  // after which the weights were like this
 };
 
-// With the weights of the newest checkpoint that is whole: the final ones if the run is done. With `kept`, those that
+// With the weights of the newest intact checkpoint: the final ones if the run is done. With `kept`, those that
 // train.keep kept after that step. Throws Error(usage) if the run has none such, Error(data) if they are damaged.
 TrainedModel trained_model(const config::RunConfig& run, const CheckpointFiles& files,
                            std::optional<std::int64_t> kept = {});

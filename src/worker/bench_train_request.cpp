@@ -25,7 +25,7 @@ constexpr std::size_t kProfiledSteps = 3;
 constexpr int kTurns = 5;
 
 struct Turn {
-  // Both clocks over the same steps: the wall's is the user's time, the thread's hardly depends on what else the
+  // Both clocks over the same steps: the wall's is the user's time, the thread's barely depends on what else the
   // machine does.
   std::vector<double> wall, thread;
   double square = 0, shapes = 0;  // sgemm

@@ -1,4 +1,4 @@
-// An exception as the people who started the run should see it.
+// An exception as the user who started the run should see it.
 #pragma once
 
 #include <exception>

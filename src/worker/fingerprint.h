@@ -1,4 +1,4 @@
-// What a result's bits depend on besides the configuration.
+// What a result's bits depend on, apart from the configuration.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How much memory the process held at most, counted anew where asked.
+// The peak memory of the process; the count can be reset.
 #pragma once
 
 namespace mneme::worker {

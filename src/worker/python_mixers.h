@@ -1,5 +1,5 @@
-// What the worker can tell of Python mixers, and the requests "describe_mixer", "measure_mixer" and "try_order" of the
-// front end (docs/worker-protocol.md).
+// What the worker can say about Python mixers, and the requests "describe_mixer", "measure_mixer" and "try_order" of
+// the front end (docs/worker-protocol.md).
 #pragma once
 
 #include "catalog/python_mixer.h"

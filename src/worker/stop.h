@@ -1,10 +1,10 @@
-// SIGTERM and SIGINT as a wish that the training loop asks for.
+// SIGTERM and SIGINT as a flag that the training loop checks.
 #pragma once
 
 namespace mneme::worker {
 
-// The first signal sets the wish; the second ends the process at once, unless `mneme` started it (MNEME_SUPERVISED): a
-// cluster signals every process of a job, `mneme` passes the signal on, and two signals then mean one wish.
+// The first signal sets the flag; the second ends the process at once, unless `mneme` started it (MNEME_SUPERVISED): a
+// cluster signals every process of a job, `mneme` passes the signal on, and two signals then mean one request.
 void install_stop_signals();
 bool stop_requested();
 

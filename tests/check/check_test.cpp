@@ -83,7 +83,7 @@ struct Scaled : torch::autograd::Function<Scaled> {
   }
 };
 
-// The sum so far, added up anew for every token as a kernel without a state would: its one operation writes what cumsum
+// The sum so far, recomputed for every token as a kernel without a state would: its one operation writes what cumsum
 // writes. A sixteenth of the features is enough to see it.
 struct SquareSum : torch::autograd::Function<SquareSum> {
   static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& y) {

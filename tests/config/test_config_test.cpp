@@ -13,7 +13,7 @@ std::string error_of(const std::string& toml) {
 }
 
 // The ids of runs from before there was a table [test] or train.stop_on: stored results are found by them. What has
-// another default today stands as it was then.
+// another default today keeps the value it had then.
 TEST(TestConfig, OldRunsKeepTheirIds) {
   const std::string plain = "train = { micro_batch = 32, eval_examples = 1000 }\n", plain_id = "876ec1ca3cf2";
   const std::pair<std::string, std::string> known[] = {

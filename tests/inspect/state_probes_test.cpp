@@ -89,7 +89,7 @@ TEST(StateProbes, SayWhereThereIsNothingToLookAt) {
   }
 }
 
-// The state that the steps make is the sum that the scan stands for: (key before) x (value) over all values.
+// The state that the steps make is the sum that the scan computes: (key before) x (value) over all values.
 TEST(State, BySteppingIsTheSumOfTheScan) {
   const torch::NoGradGuard guard;
   HandSetModel set = shifted_linear_attention(64, 16);

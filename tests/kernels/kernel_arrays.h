@@ -1,4 +1,4 @@
-// Arrays for kernel tests: misaligned, with NaN before, behind and wherever nothing was written yet.
+// Arrays for kernel tests: misaligned, with NaN before, after and wherever nothing was written yet.
 #pragma once
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ class GuardedArray {
 inline const std::vector<std::size_t> kSizes = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 1000};
 
 // The largest error of the running test, over all targets, becomes its property "worst": --gtest_output=xml shows it,
-// and it is what stands beside each tolerance.
+// and it is the number next to each tolerance.
 inline double noted(double error) {
   static std::string test;
   static double worst = 0;
@@ -66,7 +66,7 @@ inline double noted(double error) {
   return error;
 }
 
-// The largest |a - b| relative to the largest |reference|; infinite if a NaN stands where none should,
+// The largest |a - b| relative to the largest |reference|; infinite if a NaN is where none should be,
 // or if the sizes differ.
 inline double relative_error(const std::vector<float>& ours, const std::vector<float>& reference) {
   if (ours.size() != reference.size()) return noted(INFINITY);

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "core/files.h"
+#include "core/text.h"
 #include "report/claims/claims.h"
 #include "support/places.h"
 
@@ -23,7 +24,7 @@ TEST(Documents, TheMixerInContributingIsTheOneOnTheList) {
   EXPECT_NE(source.find(quoted), std::string::npos) << quoted;
 }
 
-// Every path below a folder of the repository; "NAME" and wildcards stand for a file that a reader will add.
+// Every path below a folder of the repository; "NAME" and wildcards mean a file that a reader will add.
 std::vector<std::string> named_paths(const std::string& text) {
   std::vector<std::string> paths;
   const std::regex path(
@@ -54,6 +55,24 @@ TEST(Documents, PathsInThePagesOfMixersExist) {
   for (const auto& page : std::filesystem::directory_iterator(root / "docs/mixers"))
     for (const std::string& path : named_paths(read_file(page.path())))
       EXPECT_TRUE(std::filesystem::exists(root / path)) << page.path() << ": " << path;
+}
+
+// Where the kernels moved into their folders, five comments went on naming the old ones.
+TEST(Documents, PathsInCommentsOfTheSourcesExist) {
+  const Path root(source_directory());
+  std::size_t named = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root / "src")) {
+    if (file.path().extension() != ".h" && file.path().extension() != ".cpp") continue;
+    for (const std::string& line : split(read_file(file.path()), '\n')) {
+      const std::size_t comment = line.find("// ");
+      if (comment == std::string::npos) continue;
+      for (const std::string& path : named_paths(line.substr(comment))) {
+        EXPECT_TRUE(std::filesystem::exists(root / path)) << file.path() << ": " << path;
+        ++named;
+      }
+    }
+  }
+  EXPECT_GT(named, 20u);
 }
 
 TEST(Documents, PlantedPathsAreFound) {

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Folders = std::set<std::string>;
 
-// Which folders a folder may include beside itself.
+// Which folders a folder may include in addition to itself.
 const std::map<std::string, Folders> kAllowed = {
     {"core", {}},
     {"kernels", {"core"}},

@@ -1,4 +1,5 @@
-// Python versions of mixers of the catalog (python/examples/zoo.py), trained beside the C++ ones from the same weights.
+// Python versions of mixers of the catalog (python/examples/zoo.py), trained next to the C++ ones from the same
+// weights.
 #include <gtest/gtest.h>
 
 #include <chrono>

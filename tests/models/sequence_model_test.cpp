@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-// Whole models, by block: every mixer of the catalog stands in every block, each with the next kind of positions.
+// Whole models, by block: every mixer of the catalog is in every block, each with the next kind of positions.
 class Models : public ::testing::TestWithParam<const char*> {
  protected:
   struct Case {

@@ -178,7 +178,7 @@ TEST_F(ExecutorTrouble, AnEvaluationLongerThanTheLeaseKeepsTheRun) {
   ASSERT_EQ(undisturbed.count(store::RunState::done), 1u);
   const double evaluation = undisturbed.runs[0].summary["times"]["seconds"].get<double>();
 
-  // Without a sign of life each of three workers would be taken for dead. With one, a machine that stands still for a
+  // Without a sign of life each of three workers would be taken for dead. With one, a machine that stalls for a
   // moment costs a worker or two.
   ExecutorOptions short_lease = options(1, 3);
   short_lease.lease = evaluation / 2;

@@ -190,7 +190,7 @@ TEST_F(LabViewTest, ALabThatIsGoneKeepsItsLastPictureAndMayComeBack) {
   EXPECT_NE(view.find(late), nullptr);
 }
 
-// RELIABILITY 23, in the state that tempts most: an index that would be made, or made again.
+// RELIABILITY 23, in the state that tempts most: an index that would be built, or rebuilt.
 TEST_F(LabViewTest, WritesNothingIntoTheLab) {
   const std::string id = sample.add_done();
   write_study("one", {id});

@@ -31,7 +31,7 @@ enum class Fault {
   power_loss,   // the call and all after it fail
 };
 
-// What survives beside what is durable: a disk may have written more than it was asked to.
+// What survives in addition to what is durable: a disk may have written more than it was asked to.
 enum class Survives {
   durable_only,
   names_too,  // directories reached the disk, unsynced content did not

@@ -123,7 +123,7 @@ TEST(Copy, NgramVariantsAskWhatFollowsTheFirstOccurrence) {
           const Example example = make_example(*task, i, Split::test);
           const std::string text = text_of(*task, example);
           expect_ngram_text(variant, text, 2, answer);
-          // Asked: exactly the answer and its stop, one position before they stand.
+          // Asked: exactly the answer and its stop, each one position early.
           const std::size_t stop = text.find('.'), count = count_labels(example);
           for (std::size_t t = 0; t < text.size(); ++t)
             ASSERT_EQ(example.labels[t] != kUnlabelled, t + 1 + count > stop && t < stop) << text << t;

@@ -1,4 +1,4 @@
-// What a search for a window has spent: the lab's windows/ID.json.
+// The runs that a search for a window has used: the lab's windows/ID.json.
 //
 // Runs that were in the lab before cost a search nothing. That a run is there says nothing of who paid for it, so
 // the search writes down which ones it asked for: repeated or resumed, it has the rest of its budget and no new one.

@@ -1,4 +1,4 @@
-// What `mneme window` tells.
+// What `mneme window` prints.
 #pragma once
 
 #include <optional>

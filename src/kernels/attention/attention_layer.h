@@ -1,6 +1,6 @@
 // attention_layer: causal attention with its projections, and their gradients.
 //
-// x [B, L, D], D = H * d. With Win [3D, D] and bin [3D] or none, of which the first D rows make queries, the next keys
+// x [B, L, D], D = H * d. With Win [3D, D] and bin [3D] or none; the first D rows make queries, the next keys
 // and the last values:
 //   q = x Win_q^T + bin_q,  k, v likewise,  c = causal_attention(q, k, v) with scores scaled by 1/sqrt(d),
 //   y = c Wout^T + bout

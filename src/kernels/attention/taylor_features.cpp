@@ -23,7 +23,7 @@ struct Scales {
       : linear(static_cast<float>(1.0 / std::sqrt(std::sqrt(static_cast<double>(F))))),
         pair(static_cast<float>(1.0 / std::sqrt(static_cast<double>(F)))),
         diagonal(static_cast<float>(std::sqrt(0.5))) {}
-  float linear, pair, diagonal;  // the diagonal's factor beside that of a pair
+  float linear, pair, diagonal;  // the diagonal's factor, next to that of a pair
 };
 
 // Rows are made in padded memory: a vector that runs over the end of one i is overwritten by the next.

@@ -41,7 +41,7 @@ HWY_INLINE ComplexVector times_conjugate(ComplexVector a, ComplexVector b) {
 }
 HWY_INLINE ComplexVector times_i(ComplexVector a) { return {hn::Neg(a.im), a.re}; }
 
-// Complex vectors, real and imaginary parts beside each other so that one step is one place in memory.
+// Complex vectors, real and imaginary parts next to each other so that one step is one place in memory.
 struct ComplexColumn {
   float* data;
   std::size_t lanes;
@@ -134,7 +134,7 @@ void transform_padded(ComplexColumn x, std::size_t n, const TransformTables& tab
   for (std::size_t part = 0; part < 4; ++part) transform(x.from(part * q), q, tables);
 }
 
-// As transform_back, of which only the first half is wanted; the second is left undefined. n >= 4.
+// transform_back when only the first half is wanted; the second is left undefined. n >= 4.
 void transform_back_padded(ComplexColumn x, std::size_t n, const TransformTables& tables) {
   const std::size_t q = n / 4;
   const Twiddle* w = tables.butterflies(n);

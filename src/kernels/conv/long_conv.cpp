@@ -26,7 +26,7 @@ constexpr std::size_t kOutputs = 8, kTaps = 4, kPadding = kOutputs + kTaps;
 std::size_t rounded_up(std::size_t n, std::size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // One vector of channels of a sequence, gathered so that steps are neighbours in memory (rows of a wide tensor
-// fall on the same few cache lines), with zeros before the first step and behind the last.
+// fall on the same few cache lines), with zeros before the first step and after the last.
 class Column {
  public:
   explicit Column(std::size_t length)
@@ -54,7 +54,7 @@ class Column {
 };
 
 // out[t] (+)= sum_{j <= t, j < taps} kernel[j] * x[t-j] for the steps from `from` (a multiple of kOutputs) to
-// the end. The zeros before x stand in for the taps that reach back too far, those behind the kernel for
+// the end. The zeros before x serve the taps that reach back too far, those after the kernel serve
 // the rounding of `taps`.
 void convolve(const Column& x, const Column& kernel, std::size_t from, std::size_t length, std::size_t taps,
               bool accumulate, Column& out) {

@@ -23,7 +23,7 @@ struct Lanes {
 };
 
 // Two real sequences of one vector of channels, one as the real and one as the imaginary part. A real kernel leaves
-// them apart, so one transform serves both; a lone sequence has zeros beside it.
+// them apart, so one transform serves both; a lone sequence is paired with zeros.
 class Pair {
  public:
   explicit Pair(const TransformTables& tables)

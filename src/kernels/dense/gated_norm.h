@@ -1,9 +1,9 @@
-// gated_norm: RMSNorm over parts of a token's channels, and a SiLU gate before or behind it.
+// gated_norm: RMSNorm over parts of a token's channels, and a SiLU gate before or after it.
 //
-//   gate behind:  y = n(x) * weight * silu(g)          n(u)[c] = u[c] / sqrt(mean_c u[c]^2 + eps), over each part alone
+//   gate after:   y = n(x) * weight * silu(g)          n(u)[c] = u[c] / sqrt(mean_c u[c]^2 + eps), over each part alone
 //   gate before:  y = n(x * silu(g)) * weight          without g: y = n(x) * weight
-// x, y, their gradients and dgate [T, P, C], contiguous; the gate has P * C floats a token, at any stride; weight [C],
-// shared by the parts, or [P, C], or null. float32. Outputs are overwritten and must not alias inputs. Tokens are
+// x, y, their gradients and dgate [T, P, C], contiguous; the gate has P * C floats per token, at any stride; weight
+// [C], shared by the parts, or [P, C], or null. float32. Outputs are overwritten and must not alias inputs. Tokens are
 // independent; dweight sums tokens in order, 64 of them in float32 and those sums in double.
 #pragma once
 

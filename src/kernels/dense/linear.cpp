@@ -53,7 +53,7 @@ HWY_EXPORT(linear_backward_simd);
 
 namespace {
 
-// Matrices of which OpenBLAS makes more: docs/performance.md compares.
+// Matrices that OpenBLAS multiplies faster: docs/performance.md compares.
 bool is_large(const LinearShape& s) { return s.in * s.out > 131072; }
 
 // c = op(a) op(b) + beta * c, row-major without gaps.

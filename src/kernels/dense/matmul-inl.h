@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using MatmulFloats = hn::ScalableTag<float>;
 inline constexpr std::size_t kMatmulLanes = hn::MaxLanes(MatmulFloats());
 inline constexpr std::size_t kPanelColumns = 2 * kMatmulLanes;
-// Rows of a tile: two sums each, and three registers beside them, of the 32 or 16 that there are.
+// Rows of a tile: two sums each, and three more registers, of the 32 or 16 that there are.
 inline constexpr std::size_t kTileRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
 // Rows that meet a panel before the next one is taken: of 64 columns they fit into the first-level cache with it.
 inline constexpr std::size_t kRowBlock = 126;
@@ -60,7 +60,7 @@ struct Panel {
 // What sums begin with where there is no bias.
 alignas(kMaxLanes * sizeof(float)) inline constexpr float kZeros[kPanelColumns] = {};
 
-// Four rows of a square: four floats of column j then stand together, in block j / 4 of vector j % 4.
+// Four rows of a square: four floats of column j are then together, in block j / 4 of vector j % 4.
 HWY_INLINE void transpose_in_blocks(const float* rows, std::size_t stride, hn::Vec<MatmulFloats>* to) {
 #if HWY_TARGET == HWY_SCALAR
   (void)stride;
@@ -279,7 +279,7 @@ constexpr std::array<Tile, sizeof...(R)> tiles_of(std::index_sequence<R...>) {
 inline constexpr auto kNarrowTiles = tiles_of<1>(std::make_index_sequence<kTileRows>());
 inline constexpr auto kTiles = tiles_of<2>(std::make_index_sequence<kTileRows>());
 
-// c [M, columns] = (or +=) a [M, K] times a panel of which `columns` exist.
+// c [M, columns] = (or +=) a [M, K] times a panel with `columns` valid columns.
 inline void multiply_panel(Left a, std::size_t M, const Panel& panel, std::size_t K, float* c, std::size_t stride,
                            bool add, std::size_t columns) {
   const auto& tiles = columns <= kMatmulLanes ? kNarrowTiles : kTiles;

@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mneme::kernels::HWY_NAMESPACE {
 namespace {
 
-// Columns of a matrix of up to `tokens` rows, kTileRows at a time: what a tile reads for a token stands together. They
+// Columns of a matrix of up to `tokens` rows, kTileRows at a time: what a tile reads for a token is contiguous. They
 // are too far apart to be read where they are.
 class ColumnTiles {
  public:
@@ -40,7 +40,7 @@ class ColumnTiles {
         std::memcpy(tile(m) + t * rows(m), a + t * stride + m, rows(m) * sizeof(float));
   }
 
-  // c [columns, width] = (or +=) the transposed matrix times a panel of which `width` columns exist.
+  // c [columns, width] = (or +=) the transposed matrix times a panel with `width` valid columns.
   void multiply(const Panel& panel, float* c, std::size_t stride, std::size_t width, bool add = false) const {
     for (std::size_t m = 0; m < columns_; m += kTileRows)
       multiply_panel({tile(m), 1, rows(m)}, rows(m), panel, tokens_, c + m * stride, stride, add, width);

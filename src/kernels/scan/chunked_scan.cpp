@@ -64,7 +64,7 @@ float dot(const float* a, const float* b, std::size_t count) {
   return total;
 }
 
-// Rows of scores are kChunk floats apart, whatever the number of tokens; what lies behind those stays zero.
+// Rows of scores are kChunk floats apart, whatever the number of tokens; what follows those stays zero.
 struct Scores {
   alignas(64) float values[kChunk * kChunk] = {};
 };
@@ -159,7 +159,7 @@ void weight_gradient(const Tokens& tokens, std::size_t h, const ChunkDecay& deca
   }
 }
 
-// S is the state before the chunk, `next` the one behind it (nullptr: none follows), dS [K, V] the gradient of that
+// S is the state before the chunk, `next` the one after it (nullptr: none follows), dS [K, V] the gradient of that
 // one.
 void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, BackwardWork& work, const float* S,
                    const float* next, float* dS, const float* all_dout, const GatedScanGradients& gradients) {
@@ -170,7 +170,7 @@ void backward_head(const Tokens& tokens, std::size_t group, std::size_t h, Backw
         *dk = gradients.dk + tokens.key_place(group);
   work.decay.load(in, h, tokens.first, tokens.steps, tokens.selected);
 
-  // What reaches the values, and the keys, from the state behind the chunk.
+  // What reaches the values, and the keys, from the state after the chunk.
   work.state.pack(dS, in.V);
   multiply({tokens.keys(group), in.k.stride, 1}, tokens.steps, work.state, dv, row);
   scale_rows(dv, row, work.decay.to_end, tokens.steps, in.V, dv, row);

@@ -21,7 +21,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where the rows of one sequence and head stand.
+// Where the rows of one sequence and head are.
 struct DeltaRows {
   const DeltaRuleInput& in;
   std::size_t b, h;

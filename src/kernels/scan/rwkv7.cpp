@@ -22,7 +22,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where the rows of one sequence and head stand.
+// Where the rows of one sequence and head are.
 struct Rwkv7Rows {
   const Rwkv7Shape& s;
   std::size_t sequence, head;

@@ -3,7 +3,7 @@
 //   delta = softplus(pre)
 //   h[t, e, n] = exp(delta[t, e] A[e, n]) h[t-1, e, n] + delta[t, e] u[t, e] Bm[t, n],   h[-1] = 0
 //   y[t, e] = (sum_n h[t, e, n] Cm[t, n] + D[e] u[t, e]) * silu(z[t, e])                 (no factor without z)
-// for each sequence b. float32; A must be <= 0. Rows of u, pre, Bm, Cm, z may stand apart (stride in floats between
+// for each sequence b. float32; A must be <= 0. Rows of u, pre, Bm, Cm, z may be apart (stride in floats between
 // tokens); everything else is contiguous. Outputs are overwritten and must not alias inputs.
 //
 // Every sum has a fixed order, and y[t] depends on tokens up to t only, to the bit. The backward pass

@@ -30,7 +30,7 @@ bool has_avx512() {
 }  // namespace
 
 std::string blas_core() {
-  // Which BLAS is behind libtorch is known only at run time.
+  // Which BLAS libtorch uses is known only at run time.
   const auto name = reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
   return name ? name() : "unknown";
 }

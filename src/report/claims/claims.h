@@ -2,7 +2,7 @@
 //
 // A claim is judged on the runs of one study at one scale that it is about, and only when all of these have ended: a
 // verdict on half a grid would depend on which half. The statement is the paper's, in our words; the rule that decides
-// is in the source beside it and in docs/claims.md. A verdict holds for the size and budget that it names.
+// is in the source next to it and in docs/claims.md. A verdict holds for the size and budget that it names.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@
 
 namespace mneme::report {
 
-// One number a seed at the chosen rate, by seed.
+// One number per seed at the chosen rate, by seed.
 struct Reading {
   std::vector<double> values;
   std::vector<Convergence> convergence;  // of the run that each comes from
@@ -29,8 +29,8 @@ class Evidence {
   // A claim about fewer seeds is not judged.
   static constexpr std::size_t kSeeds = 3;
 
-  // The rows must outlive this and everything made from it. Rows that have not ended stand for runs that are planned:
-  // whoever reads a selection with such rows gets nothing, and is_missing() says why.
+  // The rows must outlive this and everything made from it. Rows that have not ended represent planned runs:
+  // a selection with such rows gives nothing, and is_missing() says why.
   explicit Evidence(std::span<const ResultRow> rows);
 
   // Those whose configuration has one of these values at the path; numbers are compared to six digits.

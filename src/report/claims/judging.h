@@ -1,4 +1,4 @@
-// What claims are judged with.
+// The tools that judge claims.
 //
 // A question about results has an answer: yes, no, or unsure with a reason. Numbers over seeds are answered by
 // resampling them (study/window_seeds.h): yes if it holds in at least kSure of the draws, no if it fails in as many,
@@ -17,7 +17,7 @@ namespace mneme::report {
 // Accuracy from which a task counts as solved, in both papers; copying and denoising of paper B end training at 99 %.
 inline constexpr double kSolved = 0.9;
 inline constexpr double kCopied = 0.99;
-// A difference of mean accuracies that is worth the name.
+// The smallest difference of mean accuracies that counts.
 inline constexpr double kGain = 0.05;
 // Share of the draws of seeds that decides.
 inline constexpr double kSure = 0.95;
@@ -75,7 +75,7 @@ Judgement judge_solved(const std::vector<Group>& groups, bool solved, double lev
 
 // The first group's window is wider than those of all others (with `or_equal`: at least as wide), by resampled seeds,
 // open ends being bounds and no window the narrowest. Where curves are kept, what would be said of a half and a quarter
-// of the budget is told beside it.
+// of the budget is reported next to it.
 Judgement judge_wider(const std::vector<Group>& groups, bool or_equal = false);
 
 }  // namespace mneme::report

@@ -19,7 +19,7 @@ struct RunDrops {
 };
 
 struct Dynamics {
-  Cells cells;                               // with all rates: a panel a model, a series a rate
+  Cells cells;                               // with all rates: a panel per model, a series per rate
   std::vector<std::vector<RunDrops>> drops;  // by cell
   bool has_bump = false;
   bool all_rates = false;
@@ -31,8 +31,8 @@ Dynamics read_dynamics(std::span<const ResultRow> rows, const Options& options);
 // What counts as a drop, one sentence without a full stop.
 std::string drop_text(const Options& options);
 
-// One line a cell: loss at the first and the last evaluation, when the task was solved, drops; the same for machines,
-// one row a run.
+// One line per cell: loss at the first and the last evaluation, when the task was solved, drops; the same for machines,
+// one row per run.
 Table dynamics_table(const Dynamics& dynamics, const Options& options);
 Records dynamics_records(const Dynamics& dynamics, const Options& options);
 

@@ -13,7 +13,7 @@
 
 namespace mneme::report {
 
-// What a figure says besides its rows.
+// What a figure says in addition to its rows.
 struct FigureSubject {
   std::string name;  // of files
   std::string title;
@@ -34,7 +34,7 @@ struct FigureKind {
   std::string name;
   std::string summary;  // what it draws, one line
   Schema options;       // of [figure], without `kind`
-  // What of a run the builder reads beside its configuration and accuracies.
+  // What the builder reads of a run in addition to its configuration and accuracies.
   bool needs_traces = false;
   // Throws Error(data) naming the run for rows that cannot be what a run left. Equal rows in any order give equal
   // bytes.

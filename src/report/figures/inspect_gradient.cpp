@@ -49,7 +49,7 @@ Json gradient_figure(const Json& result, const std::string& title, const std::ve
     }
   }
   const LogAxis log = log_axis(sizes, "Mean |dL(t) / dx(t - lag)|");
-  // Lag 0 is beside the axis, not on it.
+  // Lag 0 is next to the axis, not on it.
   const Json x = field("lag", "quantitative",
                        {{"scale", {{"domain", {-1, points.back()["lag"].get<double>() + 1}}, {"nice", false}}},
                         {"axis", {{"title", "Lag (tokens)"}, {"tickMinStep", 1}}}});

@@ -1,4 +1,4 @@
-// Curves of chosen runs over each other: one plot a metric, one line a run.
+// Curves of chosen runs over each other: one plot per metric, one line per run.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct CurvesText {
 // Validation and training metrics against the step, in the order of `metrics`. Equal runs give equal bytes.
 Json run_curves_figure(const std::vector<RunCurves>& runs, const std::vector<std::string>& metrics,
                        const CurvesText& text);
-// One row a run and evaluation.
+// One row per run and evaluation.
 Records run_curves_records(const std::vector<RunCurves>& runs, const std::vector<std::string>& metrics);
 
 }  // namespace mneme::report

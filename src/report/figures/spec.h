@@ -51,14 +51,14 @@ struct CurveLayers {
 CurveLayers curve_layers(std::string_view data, std::size_t panel, const std::vector<std::string>& series,
                          const Json& x, const std::function<Json(const char*)>& y, const Json& tip);
 
-// What stands behind a figure; every one states it under its title.
+// What a figure rests on; every figure states it under its title.
 struct Counts {
   int runs = 0;
   int left_out = 0;  // have not ended
   std::size_t least_seeds = 0, most_seeds = 0;
   bool ended_badly = false;  // one diverged or failed
 };
-// "3 seeds a rate, 63 runs, laptop scale; 2 not ended".
+// "3 seeds per rate, 63 runs, laptop scale; 2 not ended".
 std::string counts_text(const Counts& counts, std::string_view of_each, std::string_view scale);
 
 // Sizes of one panel among several: one alone is as wide as a column of a paper, several share the width of two.
@@ -69,7 +69,7 @@ PanelSize panel_size(std::size_t panels);
 
 // Schema, style, the title and a subtitle of these lines, broken where they are too long for `panels` panels.
 Json figure_head(const std::string& title, const std::vector<std::string>& lines, std::size_t panels = 1);
-// One panel fills the figure, several stand in rows under their names.
+// One panel fills the figure; several are laid out in lines, each under its name.
 void add_panels(Json& figure, std::vector<Json> panels, const std::vector<std::string>& names);
 // A figure that says why it is empty.
 Json empty_figure(const std::string& title, const std::vector<std::string>& lines, const std::string& why);

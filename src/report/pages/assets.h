@@ -1,4 +1,4 @@
-// Files that were made at build time (web/) and compiled into the program.
+// Files built from web/ and compiled into the program.
 #pragma once
 
 #include <string_view>

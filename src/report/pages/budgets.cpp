@@ -45,7 +45,7 @@ std::string task_size(const std::string& task, const Json& options) {
 }
 
 // The results of one file, "ITEM.SCALE" by name; none if no study makes them any more. Tasks that guessing nearly
-// solves are left out, and signals, most of which is silence: reaching kSolved says nothing there.
+// solves are left out, and so are signals, which are mostly silence: reaching kSolved says nothing there.
 std::vector<ResultRow> rows_in(const std::string& name, std::string_view text) {
   const std::size_t dot = name.rfind('.');
   for (const Reproduction& item : reproductions())

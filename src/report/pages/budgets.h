@@ -2,7 +2,7 @@
 //
 // A run has solved its task if its validation score (rows.h) reached kSolved. What it needed is the step of the first
 // evaluation that did; a result without a curve counts with the step of its best evaluation, which is at most that
-// much too late. Of tasks that guessing nearly solves, and of signals, nothing is said. Runs at every learning rate
+// much too late. Tasks that guessing nearly solves, and signals, are left out. Runs at every learning rate
 // count, so those that did not solve it say little about the mixer.
 #pragma once
 

@@ -42,7 +42,7 @@ std::vector<Json> best_first(std::span<const Json> cards);
 // One line a test: score, window, best rate, extrapolation; size and speed.
 Table card_table(const Json& card);
 Table card_cost_table(const Json& card);
-// One line a mixer, one column a test.
+// One line per mixer, one column per test.
 enum class ZooColumn { score, window };
 Table zoo_table(std::span<const Json> cards, ZooColumn what);
 

@@ -23,7 +23,7 @@ struct InspectionResult {
 // Those that were kept in the directory, in the order of the catalog; of the newest step only.
 std::vector<InspectionResult> kept_inspections(const Path& run_directory);
 
-// Keeps these results beside those that are there, and writes everything again. Returns what could not be drawn.
+// Adds these results to those that are there, and rewrites everything. Returns what could not be drawn.
 std::vector<std::string> keep_inspections(const Path& run_directory, const InspectedRun& run,
                                           const std::vector<InspectionResult>& results, const RenderTools& tools = {});
 

@@ -1,4 +1,4 @@
-// Results that are kept in files of a directory: ITEM.SCALE.jsonl (report/stats/result_file.h).
+// Results kept in files of a directory: ITEM.SCALE.jsonl (report/stats/result_file.h).
 #pragma once
 
 #include <span>

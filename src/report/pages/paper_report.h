@@ -14,7 +14,7 @@ namespace mneme::report {
 Table paper_summary(std::span<const ReproductionState> states);
 
 // `states` are the items in the order of the page; with `results`, a directory of kept results, the
-// same claims at other scales stand beside them. Nothing is needed of any: an item without results says how to get
+// same claims at other scales are shown next to them. None of them is required: an item without results says how to get
 // them.
 ReportPage paper_page(const Paper& paper, const std::string& scale, std::span<const ReproductionState> states,
                       const Path& results = {});

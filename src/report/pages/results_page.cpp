@@ -35,7 +35,7 @@ class Filler {
  public:
   explicit Filler(Path results) : results_(std::move(results)) {}
 
-  // What the mark stands for; nothing if it is none of ours.
+  // What the mark means; nothing if it is none of ours.
   std::optional<std::string> fill(const std::string& mark) {
     std::istringstream words(mark);
     std::string kind, item, scale;

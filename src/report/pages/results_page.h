@@ -1,6 +1,6 @@
 // A page of results in Markdown whose numbers are those of the kept results.
 //
-// What stands between two marks is made from the files in the directory of kept results; marks are comments, so that a
+// What is between two marks is made from the files in the directory of kept results; marks are comments, so that a
 // reader of the page does not see them:
 //
 //   <!-- verdicts A.fig1 workstation --> ... <!-- end -->   a table: claim, verdict, numbers, size and budget
@@ -22,7 +22,7 @@
 
 namespace mneme::report {
 
-// The page with everything between marks made anew. Throws Error(data) naming the mark that cannot be filled.
+// The page with everything between marks rewritten. Throws Error(data) naming the mark that cannot be filled.
 std::string fill_results_page(std::string_view page, const Path& results);
 
 }  // namespace mneme::report

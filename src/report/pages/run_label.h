@@ -1,4 +1,4 @@
-// Runs in few words, for progress lines and tables.
+// Short names of runs, for progress lines and tables.
 #pragma once
 
 #include <span>

@@ -21,7 +21,7 @@ struct StudyRecord {
   Json figures = Json::array();
 };
 
-// Runs know nothing of their study; this is for `mneme status` and `mneme serve` only.
+// Runs do not know their study; this is for `mneme status` and `mneme serve` only.
 void remember_study(const store::Lab& lab, const study::Study& study);
 // By name; files that cannot be read are passed over.
 std::vector<StudyRecord> remembered_studies(const store::Lab& lab);

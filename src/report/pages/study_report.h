@@ -13,7 +13,7 @@
 
 namespace mneme::report {
 
-// What a report says besides its rows.
+// What a report says in addition to its rows.
 struct ReportSubject {
   std::string name;  // of the directory in reports/
   std::string title;

@@ -25,7 +25,7 @@ void add_details(ResultRow& row, const std::vector<FigureRequest>& figures, stor
 ResultRow complete_row(const store::RunRecord& record, const config::RunConfig& run,
                        const std::vector<FigureRequest>& figures, store::Index& index, const store::Lab& lab);
 
-// The runs of a study that the lab has, with what its figures need; of all others nothing is known.
+// The runs of a study that the lab has, with what its figures need; nothing is known of the others.
 std::vector<ResultRow> rows_of(const study::Study& study, const std::vector<FigureRequest>& figures,
                                store::Index& index, const store::Lab& lab);
 

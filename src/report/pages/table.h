@@ -30,7 +30,7 @@ Table stacked(std::string_view title, const std::vector<TablePart>& parts);
 // Aligned columns under a rule, for a terminal. Widths count code points, so "≥" is one column;
 // control characters in cells are shown as "?", so that stored text cannot drive the terminal.
 // A table that is wider than `columns` (0: any width) has its titles and cells broken at spaces; where that is not
-// enough it becomes a list: a block of lines a row, one line a column.
+// enough it becomes a list: a block of lines per row, one line per column.
 std::string to_text(const Table& table, std::size_t columns = 0);
 
 // Broken at spaces into lines of at most `width` code points, as far as its words allow.

@@ -81,7 +81,7 @@ void add_row(std::string& text, const std::vector<std::string>& cells, const std
   }
 }
 
-// A block of lines a row: title and cell of each column.
+// A block of lines per row: title and cell of each column.
 std::string as_list(const Lines& lines, std::size_t columns) {
   std::size_t titles = 0;
   for (const std::string& title : lines.front()) titles = std::max(titles, code_points(title));

@@ -10,7 +10,7 @@
 
 namespace mneme::report {
 
-// One line a series: window, width in decades, its deviation and 95 % of it over resampled seeds, the window after a
+// One line per series: window, width in decades, its deviation and 95 % of it over resampled seeds, the window after a
 // half and a quarter of the budget, the sensitivity to the rate (curves.h), the rate chosen on validation, its
 // accuracies; and what the paper says, if it says something of any of them or `with_paper` asks for the column all the
 // same.
@@ -21,7 +21,7 @@ Table window_table(const LrWindows& windows, std::span<const study::PaperValue> 
 // (study/window_seeds.h).
 Table comparison_table(const LrWindows& windows);
 
-// One line a series and rate: n, mean, standard error, confidence interval, min, max, median, success rate.
+// One line per series and rate: n, mean, standard error, confidence interval, min, max, median, success rate.
 Table rate_table(const LrWindows& windows);
 
 // The same for machines; `panel` is the first column of each.

@@ -1,4 +1,4 @@
-// The runs behind a report, and what they have in common, as tables.
+// The runs of a report, and what they have in common, as tables.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace mneme::report {
 
-// One line a run, also of runs that have not ended: id, series, rate, seed, outcome, accuracies, time.
+// One line per run, also of runs that have not ended: id, series, rate, seed, outcome, accuracies, time.
 Table run_table(std::span<const ResultRow> rows);
 
 // One line a field of the configuration that all rows share.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kAlongAxis = "generalisation.";
 
-// Where a column stands: values of the fields, number of the metric, value of the axis.
+// Where a column's values come from: values of the fields, number of the metric, value of the axis.
 using ColumnKey = std::tuple<std::vector<Json>, std::size_t, std::optional<double>>;
 
 std::optional<double> metric_of(const ResultRow& row, const std::string& path) {

@@ -4,7 +4,7 @@
 // metric of the generalisation axis, a value of it. The cell holds the seeds at the rate chosen on validation: it
 // passes if the mean of the metric over them is >= threshold (share = "mean"), or if the share of them that are at the
 // threshold is >= share. A metric is a path into the values of the summary ("test.accuracy", "phases.two_isi"); true
-// counts 1, false 0. "generalisation.accuracy" stands for a column for each tested value. Runs that diverged or failed
+// counts 1, false 0. "generalisation.accuracy" gives a column for each tested value. Runs that diverged or failed
 // count 0 where they have no such number; a run that is done and has none does not count.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What figures and tables are made of: one row a run, taken from the store by the caller.
+// What figures and tables are made of: one row per run, taken from the store by the caller.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct ResultRow {
   Json traces = Json::array();       // signals: {"name", "input", "target", "output"}
 };
 
-// Fills in what follows from the configuration: tokens a step and the initial loss.
+// Fills in what follows from the configuration: tokens per step and the initial loss.
 void add_run_facts(ResultRow& row, const config::RunConfig& run);
 
 // True if the run is a result. Divergence and failure are results; a run under way, planned or
@@ -76,12 +76,12 @@ const Json* config_value(const ResultRow& row, std::string_view path);
 std::string field_text(std::string_view path, const Json& value);
 
 // A label for each row, equal for runs that differ in nothing but learning rate, seeds and the fields `apart_from`:
-// the mixer, and behind it whatever else varies among the runs of that mixer ("mamba, width 128"). What follows from
+// the mixer, followed by whatever else varies among the runs of that mixer ("mamba, width 128"). What follows from
 // these or from `apart_from` (a batch that follows from the length) is not named.
 std::vector<std::string> series_labels(std::span<const ResultRow> rows,
                                        const std::vector<std::string>& apart_from = {});
 
-// What all rows have in common, for a subtitle: "MQAR, length 32, 4 pairs, 64 tokens; 2 layers, width 64".
+// What all rows have in common, for a subtitle: "MQAR, length 32, 4 pairs, vocabulary 64; 2 layers, width 64".
 std::string setup_line(std::span<const ResultRow> rows);
 
 }  // namespace mneme::report

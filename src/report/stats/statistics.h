@@ -1,4 +1,4 @@
-// What a handful of seeds says together.
+// Statistics of a handful of seeds.
 #pragma once
 
 #include <optional>

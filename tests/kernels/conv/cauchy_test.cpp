@@ -19,7 +19,7 @@ constexpr double kTolerance = 1e-14;
 using Forward = std::function<void(const CauchyInput&, const ComplexArray<double>&)>;
 using Backward = std::function<void(const CauchyInput&, const ComplexArray<const double>&, const CauchyGradients&)>;
 
-// Complex numbers with poison behind them.
+// Complex numbers followed by poison.
 struct Numbers {
   explicit Numbers(std::size_t n) : size(n), re(n + 16, std::nan("")), im(re) {}
   Numbers(std::size_t n, std::uint64_t seed) : Numbers(n) {

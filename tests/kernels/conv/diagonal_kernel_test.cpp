@@ -46,7 +46,7 @@ std::vector<float> forward(const Forward& kernel, const DiagonalKernelShape& siz
   return out.values();
 }
 
-// The four gradients one after the other, each with a poisoned guard behind it.
+// The four gradients one after the other, each followed by a poisoned guard.
 std::vector<std::vector<float>> backward(const Backward& kernel, const DiagonalKernelShape& sizes, const Model& model) {
   const std::size_t size = sizes.N * sizes.H;
   GuardedArray dk(sizes.L * sizes.H, 3);
