@@ -1,6 +1,6 @@
 """Three mixers of the catalog, written again in plain PyTorch with the same names of parameters.
 
-tests/mixers/python_zoo_test.cpp trains each beside its C++ twin from the same initial weights.
+tests/mixers/python_zoo_test.cpp trains each next to its C++ twin from the same initial weights.
 """
 import torch
 from torch.nn.functional import linear, pad, silu

@@ -33,7 +33,7 @@ def _row(directory):
 
 
 def runs(lab="lab", *, pandas=None, **conditions):
-    """One row a run: its id, outcome, the usual columns, every value of its summary ("test.accuracy") and of its
+    """One row per run: its id, outcome, the usual columns, every value of its summary ("test.accuracy") and of its
     configuration ("config.train.lr").
 
     Conditions keep rows in which the column has this value: runs("lab", mixer="mamba", seed=42). Dots in a column's name are

@@ -1,6 +1,6 @@
 """The tasks, through libmneme_tasks.so: example i of a split is a function of (seed, split, i), and has the same bytes here as in a run.
 
-The library is looked for in MNEME_TASKS (a file), beside this package, and in build/release of the source tree.
+The library is looked for in MNEME_TASKS (a file), next to this package, and in build/release of the source tree.
 """
 import ctypes
 import json

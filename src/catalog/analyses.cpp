@@ -9,11 +9,11 @@ namespace mneme::catalog {
 
 const std::vector<AnalysisEntry>& analysis_catalog() {
   static const std::vector<AnalysisEntry> list{
-      {"matrix", "Mixing matrices", "how much of each earlier token is in what a mixer gives, exactly"},
+      {"matrix", "Mixing matrices", "exactly how much each earlier token contributes to a mixer's output"},
       {"patterns", "Where mixers look",
-       "shares of the matrices on the previous token, the same, the one after its last occurrence, the queried value "
-       "and key"},
-      {"spectra", "Spectra", "eigenvalues of the transitions of states, half-lives"},
+       "how much weight falls on the previous token, the token itself, the one after its last occurrence, the queried "
+       "value and its key"},
+      {"spectra", "Spectra", "eigenvalues and half-lives of the state transitions"},
       {"gradient", "Gradient by lag", "how the gradient of a loss falls with the distance to the token"},
       {"interventions", "Interventions: which site carries a pair",
        "which part of the model carries a key or a value to the answer, and by what circuit"},

@@ -171,9 +171,9 @@ MixerEntry gated_deltanet_entry() {
       "Yang, Kautz & Hatamizadeh 2024, Gated Delta Networks: Improving Mamba2 with Delta Rule",
       schema(
           {
-              integer_field("num_heads", 2, 1, 4096, "heads of queries and keys"),
-              integer_field("head_dim", 0, 0, 65536, "key channels of a head; 0: the width over the heads"),
-              integer_field("num_v_heads", 0, 0, 4096, "heads of values, a multiple of num_heads; 0: as many"),
+              integer_field("num_heads", 2, 1, 4096, "query and key heads"),
+              integer_field("head_dim", 0, 0, 65536, "key channels of a head; 0: width / num_heads"),
+              integer_field("num_v_heads", 0, 0, 4096, "value heads, a multiple of num_heads; 0: num_heads"),
               real_field("expand_v", 2.0, 1e-6, 64.0, "value channels of a head as a multiple of its key channels"),
               flag_field("use_gate", true, "a gate on the normalised output"),
           },
@@ -188,7 +188,7 @@ MixerEntry deltaproduct_entry() {
       schema(
           {
               integer_field("num_heads", 2, 1, 4096, "heads"),
-              integer_field("head_dim", 0, 0, 65536, "key channels of a head; 0: the width over the heads"),
+              integer_field("head_dim", 0, 0, 65536, "key channels of a head; 0: width / num_heads"),
               real_field("expand_v", 2.0, 1e-6, 64.0, "value channels of a head as a multiple of its key channels"),
               integer_field("num_householder", 2, 1, 64, "corrections per token"),
               flag_field("use_forget_gate", true, "decay of the state, depending on the token"),

@@ -6,7 +6,7 @@ MixerEntry ids4_entry() {
   return {
       .name = "ids4",
       .family = "state space",
-      .summary = "the state is the product of one dense matrix a token, each a function of its token",
+      .summary = "the state is the product of one dense matrix per token, a function of that token",
       .citation = "Merrill et al. 2024, The Illusion of State in State-Space Models",
       .options = {integer_field("d_state", 8, 1, 4096, "order N of the matrices; the paper's runs use 128")},
       .parameters =

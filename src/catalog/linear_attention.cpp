@@ -49,7 +49,7 @@ MixerEntry linear_attention_entry() {
               real_field("expand_v", 1.0, 0.0, 64.0, "width of all values as a multiple of the width"),
               choice_field("feature_map", "elu", {"elu", "relu", "identity", "elementwise_product"},
                            "elu is elu + 1; elementwise_product multiplies two learned linear maps"),
-              choice_field("output_norm", "rmsnorm", {"rmsnorm", "identity"}, "norm of each head's output"),
+              choice_field("output_norm", "rmsnorm", {"rmsnorm", "identity"}, "normalise each head's output"),
               flag_field("norm_q", false, "divide queries by their sum"),
               flag_field("norm_k", false, "divide keys by their sum"),
               flag_field("do_feature_map_norm", false, "divide outputs by the sum of the weights"),

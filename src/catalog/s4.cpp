@@ -6,7 +6,7 @@ namespace mneme::catalog {
 namespace {
 
 Field state_field() {
-  return integer_field("d_state", 64, 2, 1 << 20, "real states N a channel, stored as N/2 complex ones");
+  return integer_field("d_state", 64, 2, 1 << 20, "real states N per channel, stored as N/2 complex ones");
 }
 Field shortest_step_field() { return real_field("dt_min", 0.001, 1e-12, 1e6, "smallest time step at the start"); }
 Field longest_step_field() { return real_field("dt_max", 0.1, 1e-12, 1e6, "largest time step at the start"); }
@@ -78,7 +78,8 @@ MixerEntry s4_entry() {
           {
               state_field(),
               integer_field("rank", 1, 1, 64, "rank of the correction; rows beyond the first start at zero"),
-              integer_field("n_ssm", 0, 0, 1 << 20, "copies of the state matrix, shared by channels; 0: one a channel"),
+              integer_field("n_ssm", 0, 0, 1 << 20,
+                            "copies of the state matrix, shared by channels; 0: one per channel"),
               integer_field("channels", 1, 1, 1, "heads; only 1"),
               integer_field("l_kernel", 0, 0, 1 << 24,
                             "length for which the stored C is prepared; 0: the training length"),

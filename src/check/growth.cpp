@@ -101,7 +101,7 @@ Finding check_memory(const Subject& subject) {
   const std::string found = fmt::format("{:.0f} KiB at L = {}, {:.0f} KiB at L = {}: {:.2f}x for {}x the length",
                                         small / 1024, kShort, large / 1024, kLong, ratio, kLong / kShort);
   if (ratio > allowed && promises_nothing(subject))
-    return {Finding::Verdict::not_applicable, found + "; no state of constant size promises less"};
+    return {Finding::Verdict::not_applicable, found + "; no constant-size state is declared, so this is not judged"};
   return Finding::passed_if(ratio <= allowed, found);
 }
 
@@ -182,7 +182,8 @@ Finding check_cost(const Subject& subject) {
   const bool promised = !state_grows(subject) && !promises_nothing(subject);
   if (promised)
     if (Finding written = check_written(subject); written.verdict == Finding::Verdict::failed) return written;
-  if (!promised) return check_time(subject, TimeIs::shown, " (no state of constant size promises less)");
+  if (!promised)
+    return check_time(subject, TimeIs::shown, " (no constant-size state is declared, so this is not judged)");
   if (is_composed_loop(subject))
     return check_time(subject, TimeIs::shown, " (a loop over tokens, judged by what it writes)");
   Finding finding = check_time(subject, TimeIs::judged, "");

@@ -41,17 +41,14 @@ Finding check_repeat(const Subject& subject) {
                 fmt::format("'{}' changes in forward, {}: it keeps state between calls, which no checkpoint holds",
                             before[i].first, mode)};
     if (!same(first, run(*mixer, x, training)))
-      return {
-          Finding::Verdict::failed,
-          fmt::format("the same input gives another output {}, after another input was seen: the module keeps state "
-                      "between calls or is not deterministic",
-                      mode)};
+      return {Finding::Verdict::failed,
+              fmt::format("the same input gives a different output {} after the module has seen another input: it "
+                          "keeps state between calls or is not deterministic",
+                          mode)};
     if (!same(first, run(*twin, x, training)))
-      return {
-          Finding::Verdict::failed,
-          fmt::format("a second module with the same weights gives another output {}: something besides weights and "
-                      "seeds decides",
-                      mode)};
+      return {Finding::Verdict::failed, fmt::format("a second module with the same weights gives a different output "
+                                                    "{}: something other than weights and seeds decides",
+                                                    mode)};
   }
   return Finding::passed_if(true, "equal to the bit, in training and in evaluation, also from a second module");
 }

@@ -19,7 +19,7 @@ constexpr std::int64_t kBatch = 2;
 Finding no_step(const Subject& subject) {
   if (subject.entry->python)
     return {Finding::Verdict::not_applicable,
-            "not checked: the class has no step(state, x) with initial_state(batch), which it need not have"};
+            "not checked: the class has no step(state, x) and initial_state(batch), which are optional"};
   if (subject.entry->causal(subject.options)) return {Finding::Verdict::failed, "a causal mixer must have a step"};
   return {Finding::Verdict::not_applicable, "not checked: these options look ahead, so there is no recurrent form"};
 }

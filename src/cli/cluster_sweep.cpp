@@ -91,16 +91,16 @@ void ClusterOptions::add(CLI::App& app) {
       ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();
   options_ = {
-      app.add_option("--nodes", given.nodes, "slurm: number of nodes, one task of a job array each")->type_name("N"),
+      app.add_option("--nodes", given.nodes, "slurm: number of nodes; each runs one task of a job array")
+          ->type_name("N"),
       app.add_option("--workers-per-node", given.workers, "slurm: single-threaded workers on each node")
           ->type_name("N"),
-      app.add_option("--time", given.time, "slurm: time limit of a job, as Slurm writes it: 4:00:00")
-          ->type_name("TIME"),
+      app.add_option("--time", given.time, "slurm: time limit of a job, in Slurm's format: 4:00:00")->type_name("TIME"),
       app.add_option("--partition", given.partition, "slurm: partition")->type_name("NAME"),
       app.add_option("--account", given.account, "slurm: account")->type_name("NAME"),
-      app.add_option("--sbatch", sbatch, "slurm: more options of sbatch, in one argument")->type_name("OPTIONS"),
+      app.add_option("--sbatch", sbatch, "slurm: further sbatch options, as one argument")->type_name("OPTIONS"),
       app.add_option("--memory", given.memory,
-                     "slurm: megabytes of memory of each node (default: from a measured estimate)")
+                     "slurm: memory per node in megabytes (default: from a measured estimate)")
           ->type_name("MB"),
       app.add_option("--stage", given.stage,
                      "slurm: train in this directory of the node's own disk and move whole runs to the lab: for shared "

@@ -30,8 +30,8 @@ const std::vector<Command>& command_list() {
       {"report", "draw the figures, tables and page of a study", add_report},
       {"runs", "list, filter and sort runs", add_runs},
       {"show", "show a run, a mixer or a task in detail", add_show},
-      {"plot", "draw the curves of chosen runs over each other", add_plot},
-      {"inspect", "look at what a trained model does: mixing matrices, spectra, gradients by lag", add_inspect},
+      {"plot", "plot the curves of several runs on the same axes", add_plot},
+      {"inspect", "analyse what a trained model does: mixing matrices, spectra, gradients by lag", add_inspect},
       {"diff", "compare two runs: configuration, results, first step where they diverge", add_diff},
       {"evaluate", "test trained runs on other data: longer, more pairs, along any axis of the task", add_evaluate},
       {"export", "export runs as CSV, JSON lines, TensorBoard events or weights", add_export},
@@ -44,9 +44,9 @@ const std::vector<Command>& command_list() {
       {"sample", "print examples of a task", add_sample},
       {"check", "run the conformance checks on a mixer", add_check},
       {"verify", "compare mixers with golden cases from the original implementations", add_verify},
-      {"bench", "measure training speed, also relative to this machine's matrix multiplication", add_bench},
+      {"bench", "measure training speed and compare it with this machine's matrix multiplication", add_bench},
       {"doctor", "check this machine and the lab's disk and database", add_doctor},
-      {"node", "train runs of a submitted study on a node of a cluster (jobs do this)", add_node},
+      {"node", "train runs of a submitted study on a cluster node (Slurm jobs call this)", add_node},
       {"reindex", "rebuild the index from the run directories", add_reindex},
   };
   return list;

@@ -42,7 +42,7 @@ void train_again(const store::OtherCode& found, const store::Lab& lab, bool yes)
 
 void CodeChoice::add(CLI::App& app) {
   app.add_flag("--same-code", same_code,
-               "retrain runs that other code made instead of reusing them; the old ones move to the lab's trash");
+               "do not reuse runs made by other code: move them to the lab's trash and train again");
   app.add_flag("--yes", yes, "with --same-code: do not ask");
 }
 

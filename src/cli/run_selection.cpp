@@ -17,7 +17,7 @@ bool is_filter(const std::string& argument) { return argument.find_first_of("=<>
 void RunSelection::add(CLI::App& app, const std::string& without) {
   app.add_option("runs", arguments, "run ids (or their first digits) or filters, as for `mneme runs`" + without)
       ->type_name("RUN ... | KEY=VALUE ...");
-  app.add_option("--study", study, "select runs of this study only; without filters, all of them")->type_name("STUDY");
+  app.add_option("--study", study, "select only runs of this study; without filters, all of them")->type_name("STUDY");
   app.add_option("--scale", scale, "scale of the study")->type_name("NAME");
 }
 

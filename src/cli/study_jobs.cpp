@@ -129,7 +129,7 @@ void print_jobs(const Json& jobs) {
                                         : "");
     if (!job["slurm_answers"].get<bool>()) fmt::print("  Slurm does not answer here\n");
     if (job["slurm_answers"].get<bool>() && job["jobs"].empty())
-      fmt::print("  nothing is in the queue any more; run the rest with `mneme sweep {} --executor slurm`\n",
+      fmt::print("  no job is left in the queue; run the rest with `mneme sweep {} --executor slurm`\n",
                  harmless(job["study"].get<std::string>()));
     for (const Json& task : job["jobs"]) {
       fmt::print("  {} {}", task["id"].get<std::string>(), task["state"].get<std::string>());
@@ -191,7 +191,7 @@ run::ExecutionResult results_in(const study::Study& study, const store::Lab& lab
   const auto missing = result.count(store::RunState::fresh) + result.count(store::RunState::interrupted) +
                        result.count(store::RunState::running);
   if (missing > 0)
-    result.stopped = fmt::format("the jobs have ended, and {} runs have not; their logs say why", missing);
+    result.stopped = fmt::format("the jobs have ended, but {} runs are not finished; the job logs say why", missing);
   return result;
 }
 

@@ -86,7 +86,7 @@ std::vector<Finding> examine_database(const store::Lab& lab) try {
   } else {
     const bool may = answer("SELECT has_schema_privilege(current_schema(), 'CREATE')") == "t";
     findings.push_back({"lease table", may ? Verdict::good : Verdict::bad,
-                        may ? "will be created on first use" : "is not there, and this user may not create it"});
+                        may ? "will be created on first use" : "does not exist, and this user may not create it"});
   }
   // Leases expire by the server's clock alone, so a difference harms the reading of logs and nothing else.
   const double skew = server - (before + after) / 2;

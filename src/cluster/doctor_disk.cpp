@@ -52,7 +52,7 @@ Finding examine_locks(const Path& file) {
   const int released = locked ? try_in_child(file) : 2;
   ::close(descriptor);
   if (!locked) return {"flock", Verdict::bad, fmt::format("does not work here: {}; use --stage", why)};
-  if (held != 1) return {"flock", Verdict::bad, "a lock that one process holds does not keep another out; use --stage"};
+  if (held != 1) return {"flock", Verdict::bad, "one process's lock does not keep another process out; use --stage"};
   if (released != 0) return {"flock", Verdict::bad, "a lock that was released stays locked; use --stage"};
   return {"flock", Verdict::good, "keeps a second process out"};
 }

@@ -82,7 +82,7 @@ void NodeObserver::store(const std::string& state, const std::string& note) {
   if (superseded_) return;
   if (earlier_history(submission_, task_).starts > history_.starts) {
     superseded_ = true;
-    return say("Slurm has started this task again elsewhere: nothing more is leased here");
+    return say("Slurm has restarted this task elsewhere: no more runs are leased here");
   }
   Json workers = Json::array();
   for (const auto& [slot, working] : working_)

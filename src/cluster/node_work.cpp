@@ -166,13 +166,13 @@ int work_on_node(const Submission& submission, const store::Lab& lab, double lea
     return worked.exit_code;
   }
   observer.store("requeued", note);
-  observer.on_note("asks Slurm to start it again: " + requeue.reason);
+  observer.on_note("asks Slurm to restart it: " + requeue.reason);
   if (!requeue_job(place.job)) {
-    observer.store("left", "Slurm refused to start it again");
-    observer.on_note("Slurm refused to start it again");
+    observer.store("left", "Slurm refused to restart it");
+    observer.on_note("Slurm refused to restart it");
     return static_cast<int>(ErrorKind::io);
   }
-  if (requeue.elsewhere && !avoid_node(place.job, place.node)) observer.on_note("Slurm refused to leave this node out");
+  if (requeue.elsewhere && !avoid_node(place.job, place.node)) observer.on_note("Slurm refused to exclude this node");
   // A job that ends by itself now would be taken for finished.
   for (int second = 0; second < 60 && signals.take() == 0; ++second) std::this_thread::sleep_for(1s);
   return 0;

@@ -64,11 +64,11 @@ void check_shared(const store::Lab& lab, const SlurmSettings& settings, const st
   for (const SlurmPartition& partition : partitions)
     for (const std::string& host : partition.hosts)
       if (split(host, '.').front() != host_name())
-        throw Error(ErrorKind::usage, lab.root().string(),
-                    fmt::format("this lab is on a disk of this machine ({}), which the node {} cannot see; put it on a "
-                                "disk that all nodes share with --lab, or, if it is one, say `shared = true` in "
-                                "slurm.toml",
-                                kind.name, host));
+        throw Error(
+            ErrorKind::usage, lab.root().string(),
+            fmt::format("this lab is on a disk of this machine ({}), which the node {} cannot see; choose one on a "
+                        "shared disk with --lab, or set `shared = true` in slurm.toml if all nodes do share this one",
+                        kind.name, host));
 }
 
 void check_leases(const store::Lab& lab, const SlurmSettings& settings) {

@@ -25,7 +25,7 @@ Requeue decide_requeue(TaskHistory& history, const TaskEnd& end, std::int64_t mo
     if (history.starts > most) return {false, false, fmt::format("it was requeued {} times", most)};
     return {true, true, "nothing could be started on this node"};
   }
-  if (!end.ran_out) return {false, false, "Slurm ended it, or others train what is left"};
+  if (!end.ran_out) return {false, false, "Slurm ended it, or other workers are training what is left"};
   if (history.barren >= kMostBarren)
     return {false, false, fmt::format("{} starts in a row trained nothing", history.barren)};
   if (history.starts > most) return {false, false, fmt::format("it was requeued {} times", most)};

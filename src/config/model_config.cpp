@@ -155,7 +155,7 @@ void choose_positions(RunConfig& run, const ConfigValue& table) {
   if (!order && positions == "none" && run.needs_positions)
     run.warnings.push_back(fmt::format(
         "{} without position information (positions = \"none\", no rope, no convolution) sees its past as a set: "
-        "{} is not learnable by one layer and not expected to be by several",
+        "{} cannot be learned by one layer, and probably not by several",
         model.text("mixer"), run.task_entry->name));
 }
 

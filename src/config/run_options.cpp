@@ -60,7 +60,7 @@ const Schema& train_schema() {
       integer_field("eval_examples", 0, 0, 1e9,
                     "validation examples; 0: 200 to 1,000, at about 3 % of the work of training"),
       integers_field("keep", Json::array(), 0, 1e12,
-                     "steps after which the weights are kept in the run's directory; 0: as they were drawn"),
+                     "steps after which to save the weights in the run's directory; 0: the initial weights"),
       integer_field("test_examples", 3000, 1, 1e9, "test examples, evaluated once at the end"),
       choice_field("signal_loss", "bce", {"bce", "mse"},
                    "loss of signal tasks: binary cross entropy, or squared error"),

@@ -104,10 +104,10 @@ class Mamba2 : public Mixer, public nn::SelfInitialised {
   }
 
   torch::Tensor output(const torch::Tensor& o, const torch::Tensor& u, const torch::Tensor& z) {
+    // [H, 1] or [H, P]
     const torch::Tensor skip = skip_.size(0) == w_.heads ? skip_.unsqueeze(1) : skip_.view({w_.heads, w_.head});
     const torch::Tensor y = ops::tap(ops::TapPoint::mixed, torch::addcmul(o, u, skip), *this).flatten(-2);  // [.., E]
-    return out_proj_->forward(
-        norm_->forward(y, z, norm_before_gate_ ? ops::GatePlace::behind : ops::GatePlace::before));
+    return out_proj_->forward(norm_->forward(y, z, norm_before_gate_ ? ops::GatePlace::after : ops::GatePlace::before));
   }
 
   catalog::Mamba2Widths w_;

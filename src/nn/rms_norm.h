@@ -15,13 +15,13 @@ class RmsNorm : public torch::nn::Module, public SelfInitialised {
 
   // One norm for all channels of a token (or `groups` of them), x [.., width]; with a gate of the same shape.
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& gate = {},
-                        ops::GatePlace place = ops::GatePlace::behind) const {
+                        ops::GatePlace place = ops::GatePlace::after) const {
     return ops::gated_norm(x.unflatten(-1, {groups_, x.size(-1) / groups_}), weight_, eps_, gate, place);
   }
 
   // The same norm for each head, x [.., H, width] -> [.., H * width]; with a gate of that shape.
   torch::Tensor heads(const torch::Tensor& x, const torch::Tensor& gate = {}) const {
-    return ops::gated_norm(x, weight_, eps_, gate, ops::GatePlace::behind);
+    return ops::gated_norm(x, weight_, eps_, gate, ops::GatePlace::after);
   }
 
   void initialise(const Draw& draw, const std::string&) override {

@@ -5,10 +5,10 @@
 
 namespace mneme::ops {
 
-enum class GatePlace { behind, before };
+enum class GatePlace { after, before };
 
 // x [.., P, C], each part of C channels normed alone; weight [C], [P * C] or undefined; gate [.., P * C] or undefined.
-//   behind: norm(x) * weight * silu(gate)      before: norm(x * silu(gate)) * weight
+//   after: norm(x) * weight * silu(gate)      before: norm(x * silu(gate)) * weight
 // -> [.., P * C]
 torch::Tensor gated_norm(const torch::Tensor& x, const torch::Tensor& weight, double eps, const torch::Tensor& gate,
                          GatePlace place);

@@ -269,7 +269,7 @@ def output_of(value, method):
     import torch
     if isinstance(value, torch.Tensor):
         return value
-    # Many public modules return their state, or attention weights, behind the output.
+    # Many public modules return their state, or attention weights, after the output.
     if isinstance(value, tuple) and value and isinstance(value[0], torch.Tensor):
         return value[0]
     raise Refusal(f"{method} returned a {type(value).__name__}, expected a tensor")

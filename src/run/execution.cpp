@@ -91,7 +91,7 @@ bool Execution::lease_for(WorkerSlot& slot) {
   try {
     slot.run = queue_->next();
     if (away_since_)
-      observer_.on_note(fmt::format("the database of leases is back after {:.0f} s", seconds_since(*away_since_)));
+      observer_.on_note(fmt::format("the lease database is back after {:.0f} s", seconds_since(*away_since_)));
     away_since_.reset();
   } catch (const store::DatabaseError& error) {
     if (error.away()) return database_away(error), false;
@@ -110,7 +110,8 @@ void Execution::database_away(const Error& error) {
   ask_again_ = Clock::now() + kPause;
   if (!away_since_) {
     away_since_ = Clock::now();
-    observer_.on_note(fmt::format("{}; running runs go on, and nothing is leased until it is back", error.what()));
+    observer_.on_note(
+        fmt::format("{}; runs in progress continue, and no new ones are leased until it is back", error.what()));
   } else if (seconds_since(*away_since_) > options_.outage) {
     give_up(error);
   }

@@ -215,7 +215,7 @@ void Execution::handle_failure(std::size_t slot, const LeasedRun& leased, const 
 }
 
 void Execution::start_over(WorkerSlot& slot) {
-  observer_.on_note(fmt::format("run {}: its directory was removed; it starts again", runs_[slot.run->run].id));
+  observer_.on_note(fmt::format("run {}: its directory was removed; starting again", runs_[slot.run->run].id));
   again(*slot.run);
   slot.run.reset();
 }

@@ -202,8 +202,7 @@ Changes LabView::poll() {
   Changes changes;
   const LabWatch::Round round = watch_.look();
   const std::string trouble =
-      round.lab_is_gone ? fmt::format("the lab {} is gone; showing what was last seen of it", lab_.root().string())
-                        : "";
+      round.lab_is_gone ? fmt::format("the lab {} is gone; showing its last known state", lab_.root().string()) : "";
   changes.other = trouble != trouble_;
   trouble_ = trouble;
   if (!round.lab_is_gone) {

@@ -42,7 +42,7 @@ void Session::close() {
 }
 
 void Session::send_event(const std::shared_ptr<const std::string>& text) {
-  // Whoever does not read is cut off, and asks anew when it comes back.
+  // A client that does not read is cut off, and asks again when it comes back.
   if (events_.size() >= kMostEventsBehind) return close();
   events_.push_back(text);
   if (events_.size() == 1) write_event();
@@ -82,7 +82,7 @@ void Session::read() {
 }
 
 void Session::on_read(error_code code, std::size_t size) {
-  if (timed_out_) return send(error_answer(408, "the request did not become whole in time"), false, false);
+  if (timed_out_) return send(error_answer(408, "the request was not complete in time"), false, false);
   if (code) return close();
   const bool first = reader_.state() == RequestReader::State::waiting;
   reader_.feed({buffer_.data(), size});

@@ -128,7 +128,7 @@ TaskEntry majority_entry() {
 TaskEntry cumulative_parity_entry() {
   return {
       .name = "cumulative_parity",
-      .summary = "is the number of ones so far odd? One label a bit",
+      .summary = "is the number of ones so far odd? One label per bit",
       .citation = kCitation,
       .layout = "length random bits, each labelled with the parity of the ones up to and including it.",
       .options = {integer_field("length", 64, 1, 1 << 22, "bits in a sequence")},
@@ -141,7 +141,7 @@ TaskEntry cumulative_parity_entry() {
 TaskEntry cumulative_majority_entry() {
   return {
       .name = "cumulative_majority",
-      .summary = "are at least half of the bits so far ones? One label a bit",
+      .summary = "are at least half of the bits so far ones? One label per bit",
       .citation = kCitation,
       .layout =
           "length random bits, each labelled 1 if at least half of the bits up to and including it are ones, else 0.",

@@ -102,7 +102,8 @@ TaskEntry chomsky_entry(std::string name, std::string summary, std::string layou
   const auto least = static_cast<double>(shortest);
   Schema options = {
       integer_field("min_length", shortest, least, 1 << 14, "symbols in the shortest input"),
-      integer_field("max_length", 40, least, 1 << 14, "symbols in the longest input; lengths are uniform between"),
+      integer_field("max_length", 40, least, 1 << 14,
+                    "symbols in the longest input; lengths are uniform between the two"),
   };
   options.insert(options.end(), extra.begin(), extra.end());
   return {

@@ -133,7 +133,7 @@ Schema copying_options() {
 }
 
 std::vector<GeneralisationAxis> copying_axes() {
-  return {{"blanks", {50, 100, 150, 200, 250, 300, 350, 400, 450, 500}, "longer to remember"},
+  return {{"blanks", {50, 100, 150, 200, 250, 300, 350, 400, 450, 500}, "a longer time to remember"},
           {"pattern", {10, 20, 30, 40, 50, 60, 70, 80, 90, 100}, "more to remember"}};
 }
 

@@ -102,9 +102,9 @@ TaskEntry counting_entry() {
       .options =
           {
               integer_field("length", 200, 3, 1 << 22, "steps of the signal; one more than inputs"),
-              integer_field("isi", 10, 1, 1 << 20, "steps for which it stays on"),
+              integer_field("isi", 10, 1, 1 << 20, "steps for which the signal stays on"),
               integers_field("iti", Json::array({20, 40}), 1, 1 << 20,
-                             "steps for which it stays off: [shortest, longest], both included, or one number"),
+                             "steps for which the signal stays off: [shortest, longest], both included, or one number"),
           },
       .metrics = {"accuracy", "offset", "two_isi", "double_isi"},
       .axes = {{"length", {400, 600, 1000, 2000}, "longer signals"}},

@@ -41,7 +41,7 @@ std::string describe_task(const TaskEntry& entry) {
                         "", field.expected());
   text += "\nat the defaults\n";
   text += shape.is_signal()
-              ? fmt::format("  a signal of {} steps, one target a step\n", shape.length)
+              ? fmt::format("  a signal of {} steps, one target per step\n", shape.length)
               : fmt::format("  {} positions, {} tokens, {} classes, {:.4g} labelled positions per training example\n",
                             shape.length, shape.vocab, shape.classes, shape.labelled);
   text += fmt::format("  chance {:.4g}\n\nmetrics\n  {}\n\ngeneralisation\n", task->chance(),
@@ -75,7 +75,7 @@ Json task_json(const TaskEntry& entry) {
            {{"length", shape.length},
             {"vocab", shape.vocab},
             {"classes", shape.classes},
-            {"asked", shape.labelled},
+            {"labelled", shape.labelled},
             {"signal", shape.is_signal()}}}};
 }
 

@@ -113,7 +113,8 @@ int main(int argc, char** argv) {
       std::puts(("mneme-worker " + mneme::describe(mneme::this_code())).c_str());
     else
       std::puts(
-          "usage: mneme-worker < requests > events\nReads one JSON request a line, writes one JSON event a line; "
+          "usage: mneme-worker < requests > events\nReads one JSON request per line and writes one JSON event per "
+          "line; "
           "see docs/worker-protocol.md.\n`mneme` starts it; to try it by hand:\n"
           "  echo '{\"request\":\"verify\",\"files\":[\"tests/golden/mlp-m1.safetensors\"]}' | mneme-worker");
     return version || std::string(argv[1]) == "--help" ? 0 : 2;

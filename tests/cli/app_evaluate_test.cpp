@@ -67,7 +67,7 @@ TEST_F(AppEvaluate, SeveralRunsShareAFigureWithTheTrainingRange) {
   ASSERT_TRUE(std::filesystem::exists(figure)) << result["files"];
   const std::string text = read_file(figure);
   EXPECT_THAT(text, HasSubstr("dashed: end of the training"));
-  EXPECT_THAT(text, HasSubstr("2 seeds a point"));
+  EXPECT_THAT(text, HasSubstr("2 seeds per point"));
   EXPECT_TRUE(std::filesystem::exists(result["page"].get<std::string>()));
   // A filter selects, task.* changes.
   EXPECT_EQ(json({"evaluate", "mixer=gru", "task.vocab=12", "--examples", "4"})["evaluations"].size(), 2U);

@@ -18,7 +18,7 @@ class AppNotes : public testing::AppTest {};
 
 TEST_F(AppNotes, RunsAreTaggedFoundAndUntagged) {
   const std::string first = sample.add_done({"train.lr=0.001"}), second = sample.add_done({"train.lr=0.002"});
-  EXPECT_THAT(mneme({"tag"}).out, HasSubstr("no run has a tag"));
+  EXPECT_THAT(mneme({"tag"}).out, HasSubstr("no run is tagged"));
   EXPECT_THAT(mneme({"tag", "baseline", first.substr(0, 6)}).out, HasSubstr("1 run tagged 'baseline'"));
   EXPECT_THAT(mneme({"tag", "baseline", "lr>=0.001"}).out, HasSubstr("1 run tagged 'baseline'; 1 has it already"));
   EXPECT_EQ(json({"tag"})["tags"], (Json{{"baseline", 2}}));

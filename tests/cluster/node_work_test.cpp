@@ -62,7 +62,7 @@ class NodeWork : public ::testing::Test {
 TEST_F(NodeWork, TheLastTaskOfAnArrayRequeuesItselfAndNotItsSiblings) {
   const ProcessResult result = node("7", "2", {"MNEME_WORKER=/bin/false"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("asks Slurm to start it again"));
+  EXPECT_THAT(result.out, HasSubstr("asks Slurm to restart it"));
   EXPECT_THAT(called(), ElementsAre("squeue -h -j 7_2 -o %L", "requeue 7_2", "update JobId=7_2 ExcNodeList=n2"));
 }
 

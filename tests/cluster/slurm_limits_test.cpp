@@ -38,7 +38,7 @@ TEST_F(SlurmLimits, SlowATaskLeavesBeforeItsLimitAndRequeuesItselfAndNoOther) {
   steps = "train.steps=60000";
   submit({"--time", "1:00"});
   expect_end(540);
-  const auto starts = counts(" of job "), asked = counts("asks Slurm to start it again: its time ran out");
+  const auto starts = counts(" of job "), asked = counts("asks Slurm to restart it: its time ran out");
   for (const auto& [log, count] : starts) EXPECT_EQ(count, 1 + asked.at(log)) << log << ": requeued by another task";
   EXPECT_EQ(starts.size(), 4u);
   EXPECT_GE(sum(asked), 4) << logs();

@@ -54,7 +54,7 @@ TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
     argv.insert(argv.begin(), {"setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"});
   LineProcess again({.argv = argv, .environment = {}, .own_group = true});
   expect_end(240);
-  EXPECT_THAT(logs(), HasSubstr("nothing is leased until it is back"));
+  EXPECT_THAT(logs(), HasSubstr("no new ones are leased until it is back"));
   EXPECT_THAT(logs(), HasSubstr("is back after"));
   EXPECT_THAT(logs(), ::testing::Not(HasSubstr("leased by another command"))) << "a lease was lost over the outage";
   std::printf("%zu runs ended while the database was away\n", meanwhile);

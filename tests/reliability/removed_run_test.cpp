@@ -40,7 +40,7 @@ TEST(RemovedRun, IsCalledSoAndStartsAgainAtOnce) {
   words += command.error_tail();
   ASSERT_TRUE(removed);
   EXPECT_EQ(command.exit_code(), 0) << words;
-  EXPECT_THAT(words, HasSubstr("its directory was removed; it starts again"));
+  EXPECT_THAT(words, HasSubstr("its directory was removed; starting again"));
   EXPECT_THAT(words, Not(HasSubstr("taken over")));
   EXPECT_EQ(sample.lab.run(run.id).state(), store::RunState::done);
   // A lease is five minutes.

@@ -45,7 +45,7 @@ void print_speed(const config::RunConfig& run, const Json& result) {
   line("tokens per second", grouped(std::llround(number(result, "tokens_per_second"))));
   line("step", fmt::format("{:.1f} ms (median of {}), {:.1f} ms of it CPU time", 1e3 * number(result, "step_seconds"),
                            result.at("steps").get<int>(), 1e3 * number(result, "step_thread_seconds")));
-  line("useful work", fmt::format("{:.2f} GFLOP a step, {:.2f} GFLOP/s", number(result, "useful_flop") / 1e9,
+  line("useful work", fmt::format("{:.2f} GFLOP per step, {:.2f} GFLOP/s", number(result, "useful_flop") / 1e9,
                                   number(result, "useful_flops") / 1e9));
   line("sgemm here",
        fmt::format("{:.1f} GFLOP/s at the model's shapes, {:.1f} at 1024 x 1024 x 1024",
@@ -127,7 +127,7 @@ int bench_train(const BenchTrainOptions& options, const Context& context) {
 void add_bench_train(CLI::App& app, Context& context) {
   auto options = std::make_shared<BenchTrainOptions>();
   app.add_option("input", options->arguments,
-                 "a TOML file and overrides a.b=value (default: attention, MQAR 64/4, 8192 tokens, batch 512)")
+                 "a TOML file and overrides a.b=value (default: attention, MQAR 64/4, vocabulary 8192, batch 512)")
       ->type_name("[FILE] [a.b=value ...]");
   app.add_option("--seconds", options->seconds, "seconds to measure")->capture_default_str();
   app.add_flag("--profile", options->profile, "also print the time of each operation in each part of the model");

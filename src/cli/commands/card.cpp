@@ -187,7 +187,7 @@ void write_page(const report::ReportPage& page, const Path& directory, const Con
 int show_zoo(const CardOptions& options, const Context& context) {
   const std::vector<Json> cards = report::best_first(report::shipped_cards(options.scale));
   if (cards.empty())
-    throw Error(ErrorKind::usage, "card", fmt::format("no card of scale '{}' ships, expected a MIXER", options.scale));
+    throw Error(ErrorKind::usage, "card", fmt::format("no card ships at scale '{}', expected a MIXER", options.scale));
   if (context.json) {
     print_json({{"cards", cards}});
     return 0;
@@ -236,7 +236,7 @@ int card(const CardOptions& options, const Context& context) {
 void add_card(CLI::App& app, Context& context) {
   auto options = std::make_shared<CardOptions>();
   app.add_option("mixer", options->mixer,
-                 "a mixer of the catalog, or FILE.py:Class; without one, the cards that ship are compared")
+                 "a mixer of the catalog, or FILE.py:Class; without one, compare the cards that ship")
       ->type_name("MIXER");
   app.add_option("overrides", options->overrides, "overrides a.b=value, for every test")->type_name("a.b=value ...");
   app.add_option("--scale", options->scale, "standard, or smoke to try the command in seconds")

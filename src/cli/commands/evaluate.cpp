@@ -200,13 +200,13 @@ void add_evaluate(CLI::App& app, Context& context) {
                  "sequences are long and the state does not grow")
       ->capture_default_str()
       ->type_name("auto|forward|step");
-  app.add_option("--kept", options->kept, "use the weights that train.keep kept after this step, not the last ones")
+  app.add_option("--kept", options->kept, "use the weights that train.keep saved after this step, not the final ones")
       ->type_name("STEP");
   app.add_flag("--phases", options->phases, "counting: also run the phase tests");
   app.add_option("--name", options->name,
-                 "keep the results under this name (default: the axis and a hash of what was asked)")
+                 "save the results under this name (default: the axis and a hash of the request)")
       ->type_name("NAME");
-  app.add_flag("--replace", options->replace, "evaluate again, and replace what was kept under this name");
+  app.add_flag("--replace", options->replace, "evaluate again and replace the results saved under this name");
   options->jobs.add(app);
   app.callback([options, &context] { context.action = [options, &context] { return evaluate(*options, context); }; });
   add_examples(app,

@@ -105,7 +105,7 @@ std::string what_help() {
 
 void add_inspect(CLI::App& app, Context& context) {
   auto options = std::make_shared<InspectOptions>();
-  app.add_option("runs", options->runs, "trained runs: first digits of ids, filters")
+  app.add_option("runs", options->runs, "trained runs: ids (or their first digits) or filters, as for `mneme runs`")
       ->required()
       ->type_name("RUN ... | KEY=VALUE ...");
   app.add_option("--what", options->what, what_help())->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");

@@ -170,10 +170,9 @@ int list(const std::string& what, const Context& context) {
 
 void add_list(CLI::App& app, Context& context) {
   auto what = std::make_shared<std::string>();
-  app.add_option(
-         "what", *what,
-         "what to list (default: mixers, tasks and studies); claims: what the papers state; budgets: what solved runs "
-         "needed")
+  app.add_option("what", *what,
+                 "what to list (default: mixers, tasks and studies); claims: what the papers state; budgets: how many "
+                 "steps solved runs needed")
       ->type_name("mixers|tasks|studies|claims|budgets");
   app.callback([what, &context] { context.action = [what, &context] { return list(*what, context); }; });
   add_examples(app, "  mneme list\n  mneme list mixers --json");

@@ -22,7 +22,7 @@ int node(const std::string& directory, const Context& context) {
 
 void add_node(CLI::App& app, Context& context) {
   auto directory = std::make_shared<std::string>();
-  app.add_option("directory", *directory, "a directory of the lab's jobs/")->required()->type_name("DIR");
+  app.add_option("directory", *directory, "a submission: a directory in the lab's jobs/")->required()->type_name("DIR");
   app.callback([directory, &context] { context.action = [directory, &context] { return node(*directory, context); }; });
   add_examples(app, "  mneme node lab/jobs/demo-20261118-072501 --lab lab");
 }

@@ -116,8 +116,8 @@ void add_plot(CLI::App& app, Context& context) {
       ->type_name("NAME")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--title", options->title, "over the figure")->type_name("TEXT")->capture_default_str();
-  app.add_flag("--log", options->logarithmic, "draw what is not a share on a logarithmic axis");
+  app.add_option("--title", options->title, "title of the figure")->type_name("TEXT")->capture_default_str();
+  app.add_flag("--log", options->logarithmic, "use a logarithmic axis for metrics that are not fractions");
   app.add_option("--output", options->output,
                  "file name without extension: writes .svg, .png, .vl.json and .csv (default: reports/ in the lab)")
       ->type_name("FILE");

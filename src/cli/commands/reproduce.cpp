@@ -206,7 +206,8 @@ void add_reproduce(CLI::App& app, Context& context) {
          "are not trained again")
       ->type_name("DIR");
   app.add_option("--page", options->page,
-                 "with --results: fill the marks of this Markdown page from the kept results (docs/reproducing.md)")
+                 "with --results: fill in the marked numbers of this Markdown page from the saved results "
+                 "(docs/reproducing.md)")
       ->type_name("FILE");
   app.add_flag("--no-train", options->no_train,
                "judge and draw what the lab has (with --save: save it); train nothing");

@@ -200,7 +200,7 @@ void add_retry(CLI::App& app, Context& context) {
 void add_cancel(CLI::App& app, Context& context) {
   const auto options = add_change(app, context, cancel);
   app.add_flag("--jobs", options->jobs,
-               "with --study: end its Slurm jobs only, with checkpoints; the runs can go on later");
+               "with --study: only end its Slurm jobs, after saving checkpoints; the runs can resume later");
   add_examples(app,
                "  mneme cancel 3f2a\n  mneme cancel 'lr>1e-2' state=running\n  mneme cancel --study demo\n"
                "  mneme cancel --study demo --jobs");

@@ -24,7 +24,7 @@ struct ServeOptions {
   bool open = false;
 };
 
-// The system's way to open an address; its messages are nobody's business here.
+// The system's way to open an address; its messages are not shown.
 void open_browser(const std::string& address) {
   if (!program_exists("xdg-open")) return print_note("--open: there is no xdg-open here; open the address yourself");
   posix_spawn_file_actions_t quiet{};
@@ -73,8 +73,8 @@ int serve_lab(const ServeOptions& options, const Context& context) {
                              .results = results});
   if (!loopback)
     print_warning(
-        fmt::format("others on the network can reach this server: whoever has the address with its token can "
-                    "read the lab (docs/serve.md)"));
+        fmt::format("others on the network can reach this server: anyone who has the address with its token can read "
+                    "the lab (docs/serve.md)"));
   if (context.json)
     print_json({{"address", server.url()}, {"port", server.port()}, {"lab", lab.root().string()}});
   else
@@ -91,8 +91,7 @@ void add_serve(CLI::App& app, Context& context) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option("--port", options->port, "port to listen on; 0: any free one")->capture_default_str()->type_name("N");
   app.add_option("--host", options->host,
-                 "address to listen on, in digits; any other than this machine's own asks for a token, which is "
-                 "printed")
+                 "numeric address to listen on; if other machines can reach it, a token is required and printed")
       ->capture_default_str()
       ->type_name("ADDRESS");
   app.add_flag("--open", options->open, "open the dashboard in a browser");

@@ -29,7 +29,7 @@ int list_tags(store::Index& index, bool json) {
   }
   report::Table table{.columns = {{"tag"}, {"runs", report::Align::right}}, .rows = {}};
   for (const auto& [tag, count] : tags) table.rows.push_back({tag, std::to_string(count)});
-  fmt::print("{}", tags.empty() ? "no run has a tag; `mneme tag NAME RUN` gives it one\n" : fit(table));
+  fmt::print("{}", tags.empty() ? "no run is tagged; tag one with `mneme tag NAME RUN`\n" : fit(table));
   return 0;
 }
 
@@ -107,7 +107,7 @@ void add_tag(CLI::App& app, Context& context) {
 void add_note(CLI::App& app, Context& context) {
   auto options = std::make_shared<NoteOptions>();
   app.add_option("run", options->run, "a run id, or its first digits")->required()->type_name("RUN");
-  app.add_option("text", options->words, "what to say of it; without it, print the note")->type_name("TEXT");
+  app.add_option("text", options->words, "the text of the note; without it, print the note")->type_name("TEXT");
   app.add_flag("--remove", options->remove, "remove the note");
   app.callback([options, &context] { context.action = [options, &context] { return note(*options, context); }; });
   add_examples(app,

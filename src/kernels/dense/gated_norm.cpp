@@ -72,7 +72,7 @@ HWY_INLINE void retreat(const GatedNormInput& in, const float* all_dout, const G
   const std::size_t C = in.C, at = (t * in.P + p) * C;
   const float* x = in.x + at;
   const float* dout = all_dout + at;
-  const bool gated = in.gate.data != nullptr, before = gated && in.gate_before, behind = gated && !in.gate_before;
+  const bool gated = in.gate.data != nullptr, before = gated && in.gate_before, after = gated && !in.gate_before;
   const float* weight = in.weight && !in.shared_weight ? in.weight + p * C : in.weight;
   if (!in.shared_weight) dweight += p * C;
   if (gated)
@@ -89,7 +89,7 @@ HWY_INLINE void retreat(const GatedNormInput& in, const float* all_dout, const G
   for_row(C, [&](auto d, std::size_t c) {
     auto through = hn::LoadU(d, dout + c);
     const auto normal = hn::Mul(hn::LoadU(d, u + c), hn::Set(d, scale));
-    if (behind) {
+    if (after) {
       auto dsilu = hn::Mul(through, normal);
       if (weight) dsilu = hn::Mul(dsilu, hn::LoadU(d, weight + c));
       hn::StoreU(hn::Mul(dsilu, hn::LoadU(d, rows.slope + c)), d, to.dgate + at + c);

@@ -54,10 +54,10 @@ void gated_norm_backward_reference(const GatedNormInput& in, const float* dout, 
       const std::size_t at = (t * in.P + p) * in.C;
       double along = 0;
       for (std::size_t c = 0; c < in.C; ++c) {
-        const double behind = in.gate_before ? 1.0 : part.silu[c];
-        dnormal[c] = dout[at + c] * weight_at(in, p, c) * behind;
+        const double after = in.gate_before ? 1.0 : part.silu[c];
+        dnormal[c] = dout[at + c] * weight_at(in, p, c) * after;
         along += dnormal[c] * part.normal[c] / static_cast<double>(in.C);
-        dweight[in.shared_weight ? c : p * in.C + c] += dout[at + c] * part.normal[c] * behind;
+        dweight[in.shared_weight ? c : p * in.C + c] += dout[at + c] * part.normal[c] * after;
       }
       for (std::size_t c = 0; c < in.C; ++c) {
         const double du = part.scale * (dnormal[c] - part.normal[c] * along);

@@ -150,7 +150,7 @@ std::vector<Claim> window_claims() {
       {"A.mamba-long", "recall/fig2", "figure 2", "Mamba solves lengths far above its width",
        "the task becomes solvable at high sequence lengths >> hidden size",
        "mean test accuracy is at least 90 % at some length of at least four times the width", far_above_width},
-      {"A.gap-hyena", "recall/fig2", "section 4", "at small widths Hyena stays behind attention",
+      {"A.gap-hyena", "recall/fig2", "section 4", "at small widths Hyena falls short of attention",
        "a sizable gap with Transformers can still be observed at low widths (e.g. Hyena)",
        "at the smallest width attention is 5 points above it at every length, and Hyena does not reach 90 %",
        gap_at_small_width},

@@ -88,7 +88,7 @@ Json figure_of(const Cells& cells, const FigureSubject& subject, const Options& 
   std::string key = "line: mean at the best rate; band: min to max";
   if (!data["marked"].empty()) key += "; dotted: only the rates of a coarser grid";
   if (!data["paper"].empty()) key += "; star: the paper";
-  const std::vector<std::string> lines{setup, counts_text(cells.counts, "a point", subject.scale), key};
+  const std::vector<std::string> lines{setup, counts_text(cells.counts, "per point", subject.scale), key};
   const std::string title = figure_title(subject, options);
   if (cells.cells.empty()) return empty_figure(title, lines, "no runs yet");
   Json figure = figure_head(title, lines, cells.panels.size());

@@ -88,7 +88,7 @@ Json cost_plot(const Cells& cells, std::size_t panel, std::size_t level, const L
        {"transform", only_panel(panel, here + " && datum.solved")},
        {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 0.8}, {"size", 40}}},
        {"encoding", {{"x", x}, {"y", y}, {"color", encoding.color}, {"shape", encoding.shape}, {"tooltip", tip}}}});
-  // One row a model, downwards from the budget: crosses of several models at one rate would hide each other.
+  // One row per model, downwards from the budget: crosses of several models at one rate would hide each other.
   constexpr int kRow = 9;
   for (std::size_t i = 0; i < cells.series.size(); ++i)
     layers.push_back({{"data", dataset("seeds")},
@@ -102,8 +102,8 @@ Json cost_plot(const Cells& cells, std::size_t panel, std::size_t level, const L
 Json cost_figure(const Cells& cells, const FigureSubject& subject, const Options& options, const std::string& setup) {
   const Json data = cost_datasets(cells);
   const std::vector<std::string> lines{
-      setup, counts_text(cells.counts, "a rate", subject.scale),
-      "point: a seed; line: median where every seed got there; ×: not within the budget, one row a model"};
+      setup, counts_text(cells.counts, "per rate", subject.scale),
+      "point: a seed; line: median where every seed got there; ×: not reached within the budget, one row per model"};
   const std::string title = figure_title(subject, options);
   if (data["seeds"].empty()) return empty_figure(title, lines, "no curves yet");
   std::vector<double> rates, tokens;

@@ -130,7 +130,7 @@ Json figure_of(const Dynamics& dynamics, const FigureSubject& subject, const Opt
   const Json data = datasets(dynamics);
   std::string key = "validation: mean and min to max; faint: training loss";
   if (dynamics.has_bump) key += "; shaded: the validation loss of a run drops without accuracy";
-  const std::vector<std::string> lines{setup, counts_text(dynamics.cells.counts, "a line", subject.scale), key};
+  const std::vector<std::string> lines{setup, counts_text(dynamics.cells.counts, "per line", subject.scale), key};
   const std::string title = figure_title(subject, options);
   if (data["curves"].empty()) return empty_figure(title, lines, "no evaluations yet");
   Json figure = figure_head(title, lines, dynamics.cells.panels.size());
@@ -185,16 +185,18 @@ FigureReport build_dynamics(std::span<const ResultRow> rows, const FigureSubject
 
 FigureKind dynamics_kind() {
   const LossDropRule rule;
-  return {.name = "dynamics",
-          .summary = "loss and accuracy against training step, drops of the loss without accuracy marked",
-          .options = {title_field(), threshold_field("accuracy that counts as solved: a dotted line"),
-                      panels_field({"task.name", "task.length", "model.layers"}),
-                      choice_field("rates", "best", {"best", "all"},
-                                   "best: the rate that is best on validation; all: a line a rate, a panel a model"),
-                      real_field("flat", rule.flat, 0.0, 1.0, "change of the loss, of its value, that is a plateau"),
-                      real_field("depth", rule.depth, 0.0, 1.0, "fall of the loss, of its value, that is a drop"),
-                      real_field("gain", rule.gain, 0.0, 1.0, "accuracy from which a drop came with accuracy")},
-          .build = build_dynamics};
+  return {
+      .name = "dynamics",
+      .summary = "loss and accuracy against training step, drops of the loss without accuracy marked",
+      .options = {title_field(), threshold_field("accuracy that counts as solved: a dotted line"),
+                  panels_field({"task.name", "task.length", "model.layers"}),
+                  choice_field(
+                      "rates", "best", {"best", "all"},
+                      "best: the rate that is best on validation; all: one line per rate, one panel per model"),
+                  real_field("flat", rule.flat, 0.0, 1.0, "relative change of the loss that still counts as a plateau"),
+                  real_field("depth", rule.depth, 0.0, 1.0, "relative fall of the loss that counts as a drop"),
+                  real_field("gain", rule.gain, 0.0, 1.0, "accuracy from which a drop came with accuracy")},
+      .build = build_dynamics};
 }
 
 }  // namespace mneme::report

@@ -124,7 +124,7 @@ Json panel_of(const Axis& axis, std::size_t panel, const Options& options, bool 
 Json figure_of(const Axis& axis, const FigureSubject& subject, const Options& options, const std::string& setup) {
   const Json data = datasets(axis, subject.paper);
   const bool with_paper = !data["paper"].empty();
-  std::vector<std::string> lines{setup, counts_text(axis.cells.counts, "a point", subject.scale),
+  std::vector<std::string> lines{setup, counts_text(axis.cells.counts, "per point", subject.scale),
                                  "line: mean; band: min to max; dashed: end of the training range"};
   if (with_paper) lines.back() += "; star: the paper";
   Json figure = figure_head(figure_title(subject, options), lines, axis.cells.panels.size());
@@ -135,7 +135,7 @@ Json figure_of(const Axis& axis, const FigureSubject& subject, const Options& op
   return figure;
 }
 
-// One line a series, one column a value of the axis.
+// One line per series, one column per value of the axis.
 Table table_of(const Axis& axis) {
   std::vector<TablePart> parts;
   for (const std::string& panel : axis.cells.panels) {

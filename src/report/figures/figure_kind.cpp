@@ -7,7 +7,8 @@ Field title_field() { return text_field("title", "", "title of the figure; empty
 Field threshold_field(std::string help) { return real_field("threshold", 0.9, 0.0, 1.0, std::move(help)); }
 
 Field panels_field(Json fallback) {
-  return texts_field("panels", std::move(fallback), "fields of the configuration that make a panel each, if they vary");
+  return texts_field("panels", std::move(fallback),
+                     "fields of the configuration that split the figure into panels, if they vary");
 }
 
 Field marks_field() { return reals_field("marks", Json::array(), 0, 1e6, "rates of a coarser grid, to compare with"); }

@@ -21,7 +21,7 @@ struct Parts {
   LogAxis rate;
   SeriesEncoding series;
   PanelSize size;
-  int margin = 0;  // where the names of lines and the widths of windows stand
+  int margin = 0;  // where the names of lines and the widths of windows are
 };
 
 std::string short_width(const std::optional<RateWindow>& window) {
@@ -228,7 +228,7 @@ std::vector<std::string> subtitle(const std::vector<LrPanel>& panels, const LrWi
   if (counts.most_seeds > 1) add("line: mean; band: min to max");
   if (counts.ended_badly) add("×: diverged or failed");
   if (!text.marks.empty()) add("dashed: a coarser grid");
-  return {text.setup, counts_text(counts, "a rate", text.scale), key};
+  return {text.setup, counts_text(counts, "per rate", text.scale), key};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ bool disagrees(const MatrixCell& cell) { return cell.paper && *cell.paper != cel
 
 // More columns than this are drawn narrow, or the figure would be wider than a page.
 constexpr std::size_t kWideColumns = 8;
-// Characters that a wide column has room for beside its neighbours.
+// Characters that a wide column has room for next to its neighbours.
 constexpr std::size_t kLongestLine = 12;
 
 Json cell_data(const Matrix& matrix, bool wide) {
@@ -78,7 +78,7 @@ Json figure_of(const Matrix& matrix, const std::vector<std::string>& lines, cons
                {"labelOverlap", false}, {"domain", false}, {"labelLimit", 320}};
   const LabelLines label = label_lines(matrix.columns);
   if (wide && label.longest <= kLongestLine) {
-    // The first of several lines stands where a single one would: the others need room below.
+    // The first of several lines is where a single one would be: the others need room below.
     axis.update({{"labelAngle", 0}, {"labelExpr", "split(datum.label, ', ')"}, {"labelPadding", 14 * label.most - 9}});
   } else {
     axis.update({{"labelAngle", -50}, {"labelAlign", "left"}});
@@ -176,9 +176,9 @@ FigureReport build_matrix(std::span<const ResultRow> rows, const FigureSubject& 
     compared += cell.paper ? 1 : 0;
     differing += disagrees(cell) ? 1 : 0;
   }
-  std::vector<std::string> lines{setup_line(rows), counts_text(matrix.counts, "a cell", subject.scale),
+  std::vector<std::string> lines{setup_line(rows), counts_text(matrix.counts, "per cell", subject.scale),
                                  rule_text(options)};
-  if (compared > 0) lines.emplace_back("below: the paper's verdict; outlined: it is another than ours");
+  if (compared > 0) lines.emplace_back("below: the paper's verdict; outlined: it differs from ours");
   FigureReport report;
   report.figures.push_back({subject.name, figure_of(matrix, lines, figure_title(subject, options)),
                             rule_text(options) + ". The number is the mean in per cent."});
@@ -193,8 +193,8 @@ FigureReport build_matrix(std::span<const ResultRow> rows, const FigureSubject& 
     report.findings.push_back(fmt::format("{}: passes {} of {}", matrix.models[model], passed, tried));
   }
   if (compared > 0)
-    report.findings.push_back(
-        fmt::format("the paper's verdict is ours in {} of {} cells that it has", compared - differing, compared));
+    report.findings.push_back(fmt::format("our verdict agrees with the paper's in {} of the {} cells it reports",
+                                          compared - differing, compared));
   report.rules.emplace_back("Verdict", rule_text(options));
   report.data = json_of(matrix);
   return report;
@@ -203,16 +203,18 @@ FigureReport build_matrix(std::span<const ResultRow> rows, const FigureSubject& 
 }  // namespace
 
 FigureKind matrix_kind() {
-  return {.name = "matrix",
-          .summary = "which model passes under which condition, with the paper's verdicts",
-          .options = {title_field(), threshold_field("value of the metric from which a seed or a mean passes"),
-                      or_word(real_field("share", "mean", 0.0, 1.0,
-                                         "share of the seeds that must be at the threshold; mean: their mean must be"),
-                              {"mean"}),
-                      texts_field("columns", Json::array(), "fields of the configuration that make columns"),
-                      texts_field("metrics", Json::array({"test.accuracy"}),
-                                  "paths into the values of a summary; generalisation.accuracy: a column a value")},
-          .build = build_matrix};
+  return {
+      .name = "matrix",
+      .summary = "which model passes under which condition, with the paper's verdicts",
+      .options = {title_field(), threshold_field("value of the metric from which a seed or a mean passes"),
+                  or_word(
+                      real_field("share", "mean", 0.0, 1.0,
+                                 "fraction of the seeds that must reach the threshold; mean: their mean must reach it"),
+                      {"mean"}),
+                  texts_field("columns", Json::array(), "fields of the configuration that make columns"),
+                  texts_field("metrics", Json::array({"test.accuracy"}),
+                              "paths into the values of a summary; generalisation.accuracy: one column per value")},
+      .build = build_matrix};
 }
 
 }  // namespace mneme::report

@@ -111,7 +111,7 @@ FigureReport build_places(std::span<const ResultRow> rows, const FigureSubject& 
         {{"panel", panel}, {"label", curve.cell->series}, {"lr", curve.cell->chosen().rate}, {"points", points}});
   }
   report.data = {{"by", place.what}, {"curves", data}};
-  const std::vector<std::string> lines{setup_line(rows), counts_text(cells.counts, "a point", subject.scale),
+  const std::vector<std::string> lines{setup_line(rows), counts_text(cells.counts, "per point", subject.scale),
                                        "line: mean; band: min to max"};
   if (curves.empty()) {
     report.figures.push_back({subject.name,

@@ -38,7 +38,7 @@ std::vector<double> signal_of(const ResultRow& row, const Json& trace, const cha
 // By name; those without one are "signal 1", "signal 2", ...
 std::map<std::string, Trace> traces_of(const ResultRow& row) {
   std::map<std::string, Trace> traces;
-  if (!row.traces.is_array()) wrong(row, "traces that are no list", "a list of objects");
+  if (!row.traces.is_array()) wrong(row, "traces that are not a list", "a list of objects");
   for (const Json& one : row.traces) {
     if (!one.is_object()) wrong(row, fmt::format("a trace {}", one.dump()), "an object");
     Trace trace{signal_of(row, one, "input"), signal_of(row, one, "target"), signal_of(row, one, "output")};
@@ -151,7 +151,7 @@ FigureReport build_signal(std::span<const ResultRow> rows, const FigureSubject& 
   const Cells cells = sort_into_cells(rows, {.panels = options.texts("panels"), .points = {}});
   const std::vector<Shown> shown = shown_runs(cells);
   const std::string title = figure_title(subject, options);
-  const std::vector<std::string> lines{setup_line(rows), counts_text(cells.counts, "a model", subject.scale)};
+  const std::vector<std::string> lines{setup_line(rows), counts_text(cells.counts, "per model", subject.scale)};
   const std::vector<std::string> wanted = options.texts("signals");
   std::map<std::string, std::size_t> signals;
   Table table{

@@ -81,7 +81,7 @@ Json panel_of(const Cells& cells, std::size_t panel, const LogAxis& parameters, 
 
 Json figure_of(const Cells& cells, const FigureSubject& subject, const Options& options, const std::string& setup,
                const std::string& score) {
-  const std::vector<std::string> lines{setup, counts_text(cells.counts, "a point", subject.scale),
+  const std::vector<std::string> lines{setup, counts_text(cells.counts, "per point", subject.scale),
                                        "symbol: mean at the best rate; bar: min to max; number: width"};
   const std::string title = figure_title(subject, options);
   if (cells.cells.empty()) return empty_figure(title, lines, "no runs yet");

@@ -132,7 +132,7 @@ ReportSection render_matrix(const Json& result, const InspectedRun& run) {
   ReportSection section;
   if (result.at("worst_error").is_number())
     section.findings.push_back(
-        fmt::format("M v is what the mixers computed to {:.1e} of its largest value, in {} rows of {} examples",
+        fmt::format("M v equals what the mixers computed, to {:.1e} of its largest value, in {} rows of {} examples",
                     result["worst_error"].get<double>(), result.at("checked_rows").get<std::int64_t>(),
                     result.at("examples").get<std::int64_t>()));
   Table table{.columns = {{"layer", Align::right},
@@ -145,7 +145,7 @@ ReportSection render_matrix(const Json& result, const InspectedRun& run) {
   for (const Json& mixer : result.at("mixers")) {
     const bool linear = mixer.at("linear"), convolved = mixer.at("convolved");
     if (!linear)
-      section.findings.push_back(fmt::format("in {} no input enters linearly: entries are |dy(t) / dx(s)|",
+      section.findings.push_back(fmt::format("{}: no input enters linearly, so entries are |dy(t) / dx(s)|",
                                              mixer.at("module").get<std::string>()));
     const Json negative = mixer.value("negative", Json());
     table.rows.push_back({mixer.at("layer").dump(), mixer.at("module"), std::to_string(mixer.at("heads").size()),

@@ -178,7 +178,7 @@ ReportSection render_patterns(const Json& result, const InspectedRun& run) {
   if (steps.size() > 1)
     section.figures.push_back({"patterns-training",
                                steps_figure(steps, {run.label, "the head of each layer that follows it most"}),
-                               "Weights of the steps of train.keep, and the last."});
+                               "Weights saved by train.keep, and the final ones."});
   Table table{
       .columns = {{"step", Align::right}, {"layer", Align::right}, {"head", Align::right}, {"module"}, {"convolution"}},
       .rows = {}};

@@ -110,11 +110,11 @@ Json spectra_figure(const Json& mixers, const std::vector<std::string>& lines) {
   std::vector<std::string> series{kToken, kSequence};
   if (std::any_of(points.begin(), points.end(), [](const Json& point) { return point["series"] == kRoot; }))
     series.emplace_back(kRoot);
-  const auto draw = all_real(points) ? real_line : plane;
+  const auto panel = all_real(points) ? real_line : plane;
   std::vector<Json> panels;
   std::vector<std::string> names;
   for (std::size_t p = 0; p < mixers.size(); ++p) {
-    panels.push_back(draw(p, reach, series));
+    panels.push_back(panel(p, reach, series));
     names.push_back(panel_name(mixers[p]));
   }
   Json figure = figure_head("Eigenvalues of the transitions", lines, mixers.size() == 1 ? 1 : 2);
@@ -182,7 +182,7 @@ ReportSection render_spectra(const Json& result, const InspectedRun& run) {
        "Of the derivative of the state after a token by the state before it, and of the product of all tokens. The "
        "circle has radius 1; where all are real, there is a line of ticks for each."});
   section.tables.push_back({"Transitions", table,
-                            "A block are the elements of a state that act on each other; lanes are its blocks. "
+                            "A block is a set of state elements that act on each other; lanes counts the blocks. "
                             "Half-lives in tokens, from |lambda|^(1/T) of the product over T tokens.",
                             false, "spectra"});
   return section;

@@ -83,7 +83,7 @@ Table contents_table(const Json& result) {
                           {"bits", Align::right},
                           {kAll, Align::right},
                           {"floats", Align::right},
-                          {"bits a float", Align::right},
+                          {"bits per float", Align::right},
                           {"right %", Align::right},
                           {std::string(kShuffled) + " %", Align::right},
                           {"effective rank", Align::right},
@@ -116,7 +116,7 @@ std::string most_held(const Json& layer, double most) {
   const double bits = best->at("bits"), floats = best->at("floats");
   return fmt::format(
       "{}: at most {:.1f} bits, {:.1f} pairs' worth, after {} pairs, in {:.0f} floats ({:.2g} bits and "
-      "{:.2g} pairs a float)",
+      "{:.2g} pairs per float)",
       layer_name(layer), bits, bits / most, best->at("pairs").get<std::int64_t>(), floats, bits / floats,
       bits / most / floats);
 }
@@ -136,11 +136,11 @@ ReportSection render_state(const Json& result, const InspectedRun& run) {
       result.at("values").get<std::int64_t>(), result.at("own_pairs").get<std::int64_t>(),
       result.at("train").get<std::int64_t>(), result.at("test").get<std::int64_t>());
   section.figures.push_back({"state-bits", bits_figure(result, "What the state holds", {run.label, how}),
-                             "Bits that a linear map of the state gives about the values of all pairs read so far, at "
-                             "least (Fano's bound of its accuracy)."});
+                             "Lower bound on the bits about the values of all pairs read so far that a linear map "
+                             "finds in the state (from its accuracy, by Fano's inequality)."});
   section.tables.push_back({"What the state holds", contents_table(result),
-                            "Interference: mean |cosine| between the changes that a new value of one pair and of "
-                            "another make to the state. Effective rank: of the states of many sequences.",
+                            "Interference: mean |cosine| between the changes to the state made by new values of two "
+                            "different pairs. Effective rank: that of the states of many sequences.",
                             false, "state-bits"});
   return section;
 }

@@ -58,9 +58,9 @@ struct Phrase {
   const char* text;
 };
 
-constexpr std::array kTaskPhrases{Phrase{"/task/length", "length {}"},   Phrase{"/task/pairs", "{} pairs"},
-                                  Phrase{"/task/vocab", "{} tokens"},    Phrase{"/task/group", "group {}"},
-                                  Phrase{"/task/pattern", "pattern {}"}, Phrase{"/task/blanks", "{} blanks"}};
+constexpr std::array kTaskPhrases{Phrase{"/task/length", "length {}"},    Phrase{"/task/pairs", "{} pairs"},
+                                  Phrase{"/task/vocab", "vocabulary {}"}, Phrase{"/task/group", "group {}"},
+                                  Phrase{"/task/pattern", "pattern {}"},  Phrase{"/task/blanks", "{} blanks"}};
 constexpr std::array kModelPhrases{Phrase{"/model/layers", "{} layers"}, Phrase{"/model/width", "width {}"}};
 
 // The value that all rows share, or nullptr.

@@ -25,11 +25,11 @@ constexpr float kEps = 0.1F;
 using Forward = std::function<void(const GatedNormInput&, float*)>;
 using Backward = std::function<void(const GatedNormInput&, const float*, const GatedNormGradients&)>;
 
-enum class Gate { none, behind, before };
+enum class Gate { none, after, before };
 
 struct Setting {
   std::size_t T, P, C;
-  Gate gate = Gate::behind;
+  Gate gate = Gate::after;
   bool weight = true, shared = false;
 };
 
@@ -62,7 +62,7 @@ double worst(const Forward& forward, const Backward& backward, const Setting& s,
 
 KERNEL_TEST(KernelsGatedNorm, AgreesWithReferenceAtEverySizeAndAlignment) {
   for (const std::size_t C : kSizes)
-    for (const Gate gate : {Gate::none, Gate::behind, Gate::before})
+    for (const Gate gate : {Gate::none, Gate::after, Gate::before})
       for (const bool weight : {true, false})
         for (const bool shared : {true, false}) {
           EXPECT_LE(worst(gated_norm, gated_norm_backward, {3, 2, C, gate, weight, shared}, C % 5), kTolerance)
@@ -72,7 +72,7 @@ KERNEL_TEST(KernelsGatedNorm, AgreesWithReferenceAtEverySizeAndAlignment) {
 
 KERNEL_TEST(KernelsGatedNorm, WeightGradientOverManyTokens) {
   for (const std::size_t T : {63, 64, 65, 200})
-    EXPECT_LE(worst(gated_norm, gated_norm_backward, {T, 2, 17, Gate::behind, true, true}, 1), kTolerance) << T;
+    EXPECT_LE(worst(gated_norm, gated_norm_backward, {T, 2, 17, Gate::after, true, true}, 1), kTolerance) << T;
 }
 
 TEST(KernelsGatedNorm, ReferenceByHand) {
@@ -89,7 +89,7 @@ TEST(KernelsGatedNorm, ReferenceByHand) {
 }
 
 TEST(KernelsGatedNorm, ReferenceGradientsAreDerivatives) {
-  for (const Gate gate : {Gate::none, Gate::behind, Gate::before}) {
+  for (const Gate gate : {Gate::none, Gate::after, Gate::before}) {
     constexpr std::size_t T = 2, P = 2, C = 3, size = T * P * C;
     GuardedArray x = drawn(size, 0, 1), g = drawn(size, 0, 2), weight = drawn(P * C, 0, 3), dy = drawn(size, 0, 4);
     GuardedArray y(size, 0), dx(size, 0), dgate(size, 0), dweight(P * C, 0);
@@ -125,7 +125,7 @@ TEST(KernelsGatedNorm, ReferenceGradientsAreDerivatives) {
 }
 
 KERNEL_TEST(KernelsGatedNorm, PlantedFaultsAreRejected) {
-  const Setting s{3, 2, 17, Gate::behind};
+  const Setting s{3, 2, 17, Gate::after};
   const Forward skipped_tail = [](const GatedNormInput& in, float* y) {
     gated_norm(in, y);
     y[in.T * in.P * in.C - 1] = 0.0F;

@@ -96,10 +96,10 @@ TEST(FigureLrWindow, WindowsAreMarked) {
 TEST(FigureLrWindow, SubtitleStatesSetupSeedsRunsAndScale) {
   std::vector<ResultRow> rows = testing::demo_like();
   EXPECT_EQ(figure_of(rows)["title"]["subtitle"],
-            Json({"MQAR, length 32, 4 pairs, 64 tokens; 2 layers, width 64", "2 seeds a rate, 10 runs, laptop scale",
-                  "line: mean; band: min to max"}));
+            Json({"MQAR, length 32, 4 pairs, vocabulary 64; 2 layers, width 64",
+                  "2 seeds per rate, 10 runs, laptop scale", "line: mean; band: min to max"}));
   rows.back().outcome = "running";
-  EXPECT_EQ(figure_of(rows)["title"]["subtitle"][1], "1 to 2 seeds a rate, 9 runs, laptop scale; 1 not ended");
+  EXPECT_EQ(figure_of(rows)["title"]["subtitle"][1], "1 to 2 seeds per rate, 9 runs, laptop scale; 1 not ended");
   rows.back().outcome = "diverged";
   EXPECT_EQ(figure_of(rows)["title"]["subtitle"][2], "line: mean; band: min to max; ×: diverged or failed");
 }

@@ -163,7 +163,7 @@ TEST(Inspections, SayWhichCircuitWasFoundAndWhatTheStateHolds) {
   EXPECT_THAT(
       state.findings,
       ElementsAre("state of layer 0 (mamba): at most 12.0 bits, 4.0 pairs' worth, after 4 pairs, in 2048 floats "
-                  "(0.0059 bits and 0.002 pairs a float)",
+                  "(0.0059 bits and 0.002 pairs per float)",
                   "queried after 15 pairs, the model reads back 9.0 of 45 bits"));
 }
 

@@ -38,7 +38,7 @@ class Samples : public ::testing::TestWithParam<FigureSample> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, Samples, ::testing::ValuesIn(testing::figure_samples()),
                          [](const auto& sample) { return sample.param.name; });
 
-// With MNEME_WRITE_GOLDEN set, the files are made anew: look at what changed before you commit it.
+// With MNEME_WRITE_GOLDEN set, the files are rewritten: look at what changed before you commit it.
 TEST_P(Samples, SpecificationIsTheGoldenOne) {
   const FigureReport report = build_sample(GetParam());
   Json made = Json::array();
@@ -84,7 +84,7 @@ TEST_P(Samples, StatesScaleSeedsAndRuns) {
     const std::string subtitle = figure.specification["title"]["subtitle"].dump();
     EXPECT_THAT(subtitle, HasSubstr("laptop scale"));
     EXPECT_THAT(subtitle, HasSubstr(std::to_string(sample.rows.size()) + " runs"));
-    EXPECT_THAT(subtitle, HasSubstr("seeds a"));
+    EXPECT_THAT(subtitle, HasSubstr("seeds per"));
   }
   sample.rows.front().outcome = "running";
   for (const ReportFigure& figure : build_sample(sample).figures)
@@ -148,7 +148,7 @@ TEST(Kinds, UnknownKindsAndOptionsAreNamedWithTheirPlace) {
   EXPECT_EQ(figure_requests({}).front().kind->name, "lr-window");
 }
 
-// "drops with accuracy 0" beside a loss that fell from 2.0 to 0.3 read as wrong.
+// "drops with accuracy 0" next to a loss that fell from 2.0 to 0.3 looked wrong.
 TEST(Kinds, DynamicsSaysWhatADropIs) {
   const FigureReport report = build_sample(testing::figure_samples()[4]);
   const std::string& note = report.tables[0].note;

@@ -144,11 +144,11 @@ TEST(Rows, MissingOrImpossibleConfigNamesTheRun) {
 
 TEST(Rows, SetupLineHasWhatAllShare) {
   std::vector<ResultRow> rows = testing::three_mixers();
-  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, 64 tokens; 2 layers, width 64");
+  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, vocabulary 64; 2 layers, width 64");
   rows[0].config["model"]["width"] = 128;
-  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, 64 tokens; 2 layers");
+  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, vocabulary 64; 2 layers");
   for (ResultRow& row : rows) row.config["model"]["layers"] = 1;
-  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, 64 tokens; 1 layer");
+  EXPECT_EQ(setup_line(rows), "MQAR, length 32, 4 pairs, vocabulary 64; 1 layer");
   EXPECT_EQ(setup_line({}), "");
 }
 
