@@ -143,7 +143,7 @@ std::optional<Reading> Evidence::beyond(double value, const std::string& metric)
 }
 
 std::optional<Reading> Evidence::steps_until(double level) const {
-  if (!has_curves()) return {};
+  if (!take() || !has_curves()) return {};
   return reading([&](const ResultRow& row) -> std::optional<double> {
     for (const MetricPoint& point : row.metrics)
       if (std::isfinite(score_of(row, point)) && score_of(row, point) >= level) return static_cast<double>(point.step);
@@ -152,6 +152,7 @@ std::optional<Reading> Evidence::steps_until(double level) const {
 }
 
 std::vector<double> Evidence::tested() const {
+  if (!take()) return {};
   std::set<double> values;
   for (const ResultRow* row : rows_)
     for (const auto& [value, accuracy] : generalisation_points(*row, "accuracy")) values.insert(value);
@@ -159,7 +160,7 @@ std::vector<double> Evidence::tested() const {
 }
 
 std::optional<double> Evidence::trained_up_to() const {
-  if (rows_.empty()) return {};
+  if (!take()) return {};
   return report::trained_up_to(*rows_.front(), generalisation_axis(*rows_.front()));
 }
 

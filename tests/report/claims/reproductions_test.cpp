@@ -45,11 +45,15 @@ TEST(Reproductions, AreFoundByAnyOfTheirNames) {
 }
 
 TEST(Reproductions, WithoutRunsNothingIsDecided) {
-  const ReproductionState state = state_in_files(find_reproduction("A.fig1"), "laptop", "no such directory");
-  EXPECT_EQ(state.ended, 0U);
-  EXPECT_GT(state.planned, 0U);
-  ASSERT_FALSE(state.claims().empty());
-  for (const JudgedClaim& one : state.claims()) EXPECT_EQ(one.judgement.verdict, Verdict::not_run);
+  for (const Reproduction& item : reproductions()) {
+    if (item.sizes) continue;
+    const ReproductionState state = state_in_files(item, "laptop", "no such directory");
+    EXPECT_EQ(state.ended, 0U);
+    EXPECT_GT(state.planned, 0U);
+    EXPECT_FALSE(state.claims().empty()) << item.id;
+    for (const JudgedClaim& one : state.claims())
+      EXPECT_EQ(one.judgement.verdict, Verdict::not_run) << item.id << ": " << one.claim->id;
+  }
 }
 
 // Table 8 of paper B, by our formulas at the sizes of the study.
