@@ -46,27 +46,34 @@ Bounds bounds_of(const std::optional<Window>& window) {
 
 double seen_width(const std::optional<Window>& window) { return window ? window->width : 0.0; }
 
-}  // namespace
-
-std::vector<std::vector<std::size_t>> seed_draws(std::size_t seeds) {
+// One after the other: those of thousands of seeds would take 80 MB together.
+template <class Take>
+void each_draw(std::size_t seeds, const Take& take) {
   require(seeds >= 1, "a draw needs a seed");
-  std::vector<std::vector<std::size_t>> draws;
+  std::vector<std::size_t> chosen(seeds, 0);
   if (seeds > kEnumeratedSeeds) {
     const std::uint64_t key = stream_key(0, "window/seeds");
     for (std::size_t draw = 0; draw < kDraws; ++draw) {
       Random random(key, draw);
-      std::vector<std::size_t>& chosen = draws.emplace_back(seeds);
       for (std::size_t& seed : chosen) seed = random.below(static_cast<std::uint32_t>(seeds));
+      take(chosen);
     }
-    return draws;
+    return;
   }
-  std::vector<std::size_t> chosen(seeds, 0);
   while (true) {
-    draws.push_back(chosen);
+    take(chosen);
     std::size_t place = 0;
     while (place < seeds && ++chosen[place] == seeds) chosen[place++] = 0;
-    if (place == seeds) return draws;
+    if (place == seeds) return;
   }
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> seed_draws(std::size_t seeds) {
+  std::vector<std::vector<std::size_t>> draws;
+  each_draw(seeds, [&](const std::vector<std::size_t>& draw) { draws.push_back(draw); });
+  return draws;
 }
 
 std::optional<Window> window_of_draw(const SeedGrid& grid, const WindowRule& rule,
@@ -90,33 +97,35 @@ std::optional<Window> window_of_draw(const SeedGrid& grid, const WindowRule& rul
 
 WindowUncertainty resample_seeds(const SeedGrid& grid, const WindowRule& rule) {
   std::vector<double> lows, highs, widths;
-  const auto draws = seed_draws(grid.seeds());
-  for (const auto& draw : draws)
+  std::size_t draws = 0;
+  each_draw(grid.seeds(), [&](const std::vector<std::size_t>& draw) {
+    ++draws;
     if (const auto window = window_of_draw(grid, rule, draw)) {
       lows.push_back(grid.positions[window->lo]);
       highs.push_back(grid.positions[window->hi]);
       widths.push_back(window->width);
     }
+  });
   const auto [least, most] = middle(widths);
   return {deviation(lows),
           deviation(highs),
           deviation(widths),
           least,
           most,
-          static_cast<double>(widths.size()) / static_cast<double>(draws.size())};
+          static_cast<double>(widths.size()) / static_cast<double>(draws)};
 }
 
 WindowComparison compare_windows(const SeedGrid& first, const SeedGrid& second, const WindowRule& rule) {
   const std::size_t seeds = std::max(first.seeds(), second.seeds());
-  const auto draws = seed_draws(seeds);
   // A grid with fewer seeds takes the draw modulo its own number.
   const auto fitted = [](std::vector<std::size_t> draw, std::size_t own) {
     for (std::size_t& seed : draw) seed %= own;
     return draw;
   };
-  std::size_t wider = 0, equal = 0, narrower = 0, at_least = 0;
+  std::size_t draws = 0, wider = 0, equal = 0, narrower = 0, at_least = 0;
   std::vector<double> differences;
-  for (const auto& draw : draws) {
+  each_draw(seeds, [&](const std::vector<std::size_t>& draw) {
+    ++draws;
     const auto a = window_of_draw(first, rule, fitted(draw, first.seeds()));
     const auto b = window_of_draw(second, rule, fitted(draw, second.seeds()));
     const Bounds one = bounds_of(a), other = bounds_of(b);
@@ -126,17 +135,17 @@ WindowComparison compare_windows(const SeedGrid& first, const SeedGrid& second, 
     if (closed && std::abs(one.least - other.least) <= kWidthRounding) ++equal;
     if (one.least >= other.most - kWidthRounding) ++at_least;
     differences.push_back(seen_width(a) - seen_width(b));
-  }
-  const auto share = [&](std::size_t count) { return static_cast<double>(count) / static_cast<double>(draws.size()); };
+  });
+  const auto share = [&](std::size_t count) { return static_cast<double>(count) / static_cast<double>(draws); };
   const auto [least, most] = middle(differences);
   return {.wider = share(wider),
           .equal = share(equal),
           .narrower = share(narrower),
           .at_least = share(at_least),
-          .unknown = share(draws.size() - wider - equal - narrower),
+          .unknown = share(draws - wider - equal - narrower),
           .least = least,
           .most = most,
-          .draws = draws.size()};
+          .draws = draws};
 }
 
 }  // namespace mneme::study

@@ -105,16 +105,19 @@ Json paired_json(const std::string& panel, const PairedDifference& paired) {
 // The rows of each combination of the fields' values; runs that have not ended are in it and are counted there.
 std::vector<LrPanel> panels_of(std::span<const ResultRow> rows, const std::vector<std::string>& fields,
                                const LrWindowRule& rule) {
-  // Many thousands of rows are not copied without need.
-  if (fields.empty()) return {{"", find_lr_windows(rows, rule, fields)}};
-  std::map<std::vector<Json>, std::vector<ResultRow>> groups;
-  for (const ResultRow& row : rows) groups[values_at(row, fields)].push_back(row);
+  std::map<std::vector<Json>, std::vector<const ResultRow*>> groups;
+  for (const ResultRow& row : rows) groups[values_at(row, fields)].push_back(&row);
   std::vector<std::vector<Json>> values;
   for (const auto& [value, members] : groups) values.push_back(value);
   const std::vector<std::string> names = panel_names(values, fields);
   std::vector<LrPanel> panels;
-  for (const auto& [value, members] : groups)
-    panels.push_back({names[panels.size()], find_lr_windows(members, rule, fields)});
+  for (const auto& [value, members] : groups) {
+    // Many thousands of rows are not copied without need, and those of one panel at a time.
+    std::vector<ResultRow> own;
+    if (groups.size() > 1)
+      for (const ResultRow* row : members) own.push_back(*row);
+    panels.push_back({names[panels.size()], find_lr_windows(groups.size() > 1 ? own : rows, rule, fields)});
+  }
   if (panels.empty()) panels.push_back({"", find_lr_windows({}, rule)});
   return panels;
 }

@@ -107,6 +107,47 @@ bool is_known(const std::string& pointer) {
          std::any_of(kModelPhrases.begin(), kModelPhrases.end(), is);
 }
 
+// Takes the fields of a run that may tell it from another: not the rate, seeds and what is set apart.
+template <class Take>
+void each_field(const ResultRow& row, const std::vector<std::string>& set_apart, const Take& take) {
+  const Json flattened = row.config.flatten();
+  for (const auto& [pointer, value] : flattened.items())
+    if (!is_axis(pointer) && std::none_of(set_apart.begin(), set_apart.end(),
+                                          [&, &at = pointer](const auto& field) { return is_within(at, field); }))
+      take(pointer, value);
+}
+
+// The fields that differ among runs of one group, by mixer. A field that a run lacks counts as the value "".
+std::map<std::string, std::set<std::string>> varying_fields(std::span<const ResultRow> rows,
+                                                            const std::vector<std::vector<std::string>>& groups,
+                                                            const std::vector<std::string>& set_apart) {
+  struct Field {
+    std::size_t runs = 0;  // that have it
+    std::set<std::string> values;
+  };
+  struct Kind {
+    std::size_t runs = 0;
+    std::map<std::string, Field> fields;
+  };
+  std::map<std::vector<std::string>, Kind> kinds;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Kind& kind = kinds[groups[i]];
+    ++kind.runs;
+    each_field(rows[i], set_apart, [&](const std::string& pointer, const Json& value) {
+      Field& field = kind.fields[pointer];
+      ++field.runs;
+      field.values.insert(plain(value));
+    });
+  }
+  std::map<std::string, std::set<std::string>> varying;
+  for (auto& [group, kind] : kinds)
+    for (auto& [pointer, field] : kind.fields) {
+      if (field.runs < kind.runs) field.values.insert("");
+      if (field.values.size() > 1) varying[group.front()].insert(pointer);
+    }
+  return varying;
+}
+
 // Of the fields that vary among a mixer's runs, enough to tell the runs apart: not those that follow from others
 // (embed_width from width). Fields that people speak of are taken first.
 std::set<std::string> telling(const std::set<std::string>& varying, const std::string& mixer,
@@ -226,34 +267,25 @@ std::string field_text(std::string_view path, const Json& value) {
 std::vector<std::string> series_labels(std::span<const ResultRow> rows, const std::vector<std::string>& apart_from) {
   std::vector<std::string> set_apart;
   for (const std::string& path : apart_from) set_apart.push_back(pointer_of(path));
-  // Runs of one mixer that are equal in `apart_from` -> config path -> the values it takes; a path that one run
-  // lacks counts as the value "".
-  std::map<std::vector<std::string>, std::map<std::string, std::set<std::string>>> values;
-  std::vector<FlatConfig> flat(rows.size());
   std::vector<std::vector<std::string>> groups;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Json flattened = rows[i].config.flatten();
-    for (const auto& [pointer, value] : flattened.items())
-      if (!is_axis(pointer) && std::none_of(set_apart.begin(), set_apart.end(),
-                                            [&, &at = pointer](const auto& field) { return is_within(at, field); }))
-        flat[i][pointer] = plain(value);
-    std::vector<std::string> group{mixer_name(rows[i])};
+  for (const ResultRow& row : rows) {
+    std::vector<std::string> group{mixer_name(row)};
     for (const std::string& pointer : set_apart) {
-      const Json* value = find(rows[i].config, pointer.c_str());
+      const Json* value = find(row.config, pointer.c_str());
       group.push_back(value == nullptr ? "" : plain(*value));
     }
     groups.push_back(std::move(group));
-    auto& seen = values[groups.back()];
-    for (const auto& [pointer, text] : flat[i]) seen[pointer].insert(text);
   }
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (auto& [pointer, seen] : values[groups[i]])
-      if (!flat[i].contains(pointer)) seen.insert("");
-
-  std::map<std::string, std::set<std::string>> varying;  // by mixer
-  for (const auto& [group, paths] : values)
-    for (const auto& [pointer, seen] : paths)
-      if (seen.size() > 1) varying[group.front()].insert(pointer);
+  std::map<std::string, std::set<std::string>> varying = varying_fields(rows, groups, set_apart);
+  // Only what varies is kept of each run: whole configurations of many thousands would take more than the rows do.
+  std::vector<FlatConfig> flat(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto found = varying.find(groups[i].front());
+    if (found == varying.end()) continue;
+    each_field(rows[i], set_apart, [&](const std::string& pointer, const Json& value) {
+      if (found->second.contains(pointer)) flat[i][pointer] = plain(value);
+    });
+  }
   for (auto& [mixer, pointers] : varying) pointers = telling(pointers, mixer, groups, flat);
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
