@@ -12,6 +12,8 @@
 #include "core/code_identity.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "run/calibration.h"
+#include "serve/lab_jobs.h"
 #include "store/run_filter.h"
 
 namespace mneme::serve {
@@ -32,7 +34,7 @@ Json machine() {
           {"processors", ::sysconf(_SC_NPROCESSORS_ONLN)},
           {"load", has_load ? Json(load) : Json()},
           {"memory_total", static_cast<double>(memory.totalram) * memory.mem_unit},
-          {"memory_free", static_cast<double>(memory.freeram + memory.bufferram) * memory.mem_unit}};
+          {"memory_free", run::available_memory()}};
 }
 
 // What the message says after its last "expected ".
@@ -237,6 +239,7 @@ Json Api::lab() {
   json["code"] = this_code().build;
   json["trouble"] = view_.trouble().empty() ? Json() : Json(view_.trouble());
   json["machine"] = machine();
+  json["jobs"] = jobs_of(view_.lab());
   Json states = {{"total", view_.runs().size()}, {"unread", view_.unread()}};
   for (const RunState state : {RunState::fresh, RunState::running, RunState::interrupted, RunState::done,
                                RunState::diverged, RunState::failed, RunState::cancelled})
@@ -258,7 +261,12 @@ Json Api::lab() {
   for (const auto& [changed, run] : failed) {
     const RunBrief& brief = *view_.find(run);
     failures.push_back(
-        {{"run", run}, {"mixer", brief.mixer}, {"lr", brief.lr}, {"seed", brief.seed}, {"reason", brief.reason}});
+        {{"run", run},
+         {"mixer", brief.mixer},
+         {"lr", brief.lr},
+         {"seed", brief.seed},
+         {"reason", brief.reason},
+         {"time", static_cast<double>(-changed) / 1e9}});
   }
   json["studies"] = studies;
   json["workers"] = workers();

@@ -144,7 +144,9 @@ const Api::Columns& Api::columns() {
                               {"validation", "number", "fraction"},
                               {"test", "number", "fraction"},
                               {"changed", "number", "time"},
-                              {"studies", "text", ""}};
+                              {"studies", "text", ""},
+                              {"tags", "text", ""},
+                              {"note", "text", ""}};
   columns_ = {.population = view_.population(), .columns = Json::array(), .fields = {}};
   for (const Named& one : kNamed)
     columns_.columns.push_back({{"key", one.key}, {"type", one.type}, {"unit", one.unit}});
@@ -202,7 +204,9 @@ Json Api::runs(const std::vector<std::string>& filters, const std::optional<std:
                 number_or_null(brief->validation),
                 number_or_null(brief->test),
                 static_cast<double>(brief->changed) / 1e9,
-                join(view_.studies_of(id), " ")};
+                join(view_.studies_of(id), " "),
+                brief->tags,
+                brief->note};
     for (const FieldTable::Field field : table.fields) {
       const Json& value = fields.value(id, field);
       row.push_back(value.is_array() ? Json(value.dump()) : value);
@@ -257,6 +261,8 @@ Json Api::run(const std::string& id) {
                {"state", store::run_state_name(record->state)},
                {"outcome", member(summary, "outcome")},
                {"reason", record->reason},
+               {"tags", record->notes.tags},
+               {"note", record->notes.note},
                {"task", record->task},
                {"mixer", record->mixer},
                {"step", record->steps},

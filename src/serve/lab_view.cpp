@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace mneme::serve {
 namespace {
@@ -31,6 +32,8 @@ RunBrief brief_of(const store::RunRecord& record) {
           .mixer = record.mixer,
           .task = record.task,
           .reason = record.reason,
+          .tags = join(record.notes.tags, " "),
+          .note = record.notes.note,
           .lr = record.lr,
           .seconds = record.seconds,
           .seed = record.seed,

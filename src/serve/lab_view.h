@@ -22,6 +22,7 @@ namespace mneme::serve {
 struct RunBrief {
   store::RunState state = store::RunState::fresh;
   std::string mixer, task, reason;
+  std::string tags, note;  // of people; tags with spaces between them
   double lr = 0, seconds = 0;
   std::int64_t seed = 0, steps = 0, changed = 0;
   std::int64_t looked_into = 0;  // when `mneme inspect` or `evaluate` last wrote of it; 0: never

@@ -41,7 +41,7 @@ const std::map<std::string, Folders> kAllowed = {
     {"run", {"core", "tasks", "catalog", "config", "store", "study"}},
     {"cluster", {"core", "tasks", "catalog", "config", "store", "study", "run"}},
     {"report", {"core", "tasks", "catalog", "config", "store", "study", "run"}},
-    {"serve", {"core", "tasks", "catalog", "config", "store", "study", "run", "report"}},
+    {"serve", {"core", "tasks", "catalog", "config", "store", "study", "run", "cluster", "report"}},
     {"worker",
      {"core", "kernels", "tasks", "catalog", "config", "ops", "nn", "mixers", "check", "models", "train", "inspect",
       "measure", "store"}},

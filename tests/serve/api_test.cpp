@@ -216,6 +216,24 @@ TEST_F(ApiTest, RunSaysWhatDiffersFromTheOthers) {
   EXPECT_TRUE(run["generalisation"].is_null());
 }
 
+TEST_F(ApiTest, WhatPeopleSayOfARunIsShown) {
+  store::change_notes(sample.lab.run(runs[0]), [](store::RunNotes& notes) {
+    notes = {.tags = {"baseline", "kept"}, .note = kHostile};
+  });
+  while (!view->poll().any()) {
+  }
+  const Json run = get("/api/v1/runs/" + runs[0]);
+  EXPECT_EQ(run["tags"], (Json{"baseline", "kept"}));
+  EXPECT_EQ(run["note"], kHostile);
+  const Json some = get("/api/v1/runs?filter=tag%3Dkept");
+  ASSERT_EQ(some["rows"].size(), 1U);
+  std::map<std::string, std::size_t> at;
+  for (std::size_t i = 0; i < some["columns"].size(); ++i) at[some["columns"][i]["key"]] = i;
+  EXPECT_EQ(some["rows"][0][at["tags"]], "baseline kept");
+  EXPECT_EQ(some["rows"][0][at["note"]], kHostile);
+  EXPECT_EQ(get("/api/v1/runs/" + runs[1])["tags"], Json::array());
+}
+
 TEST_F(ApiTest, CurvesHaveNullsForWhatWasNotMeasured) {
   const Json curves = get("/api/v1/runs/" + runs[0] + "/curves");
   ASSERT_EQ(curves["rows"].size(), 1U);
