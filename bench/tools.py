@@ -86,7 +86,7 @@ def timed(command):
 
 def fill_lab(mneme, lab, runs, evaluations):
     """A lab of runs that have ended, written without training."""
-    plan = json.loads(subprocess.run([mneme, "plan", "demo", "--scale", "smoke", "--no-measure", "--list", "--json",
+    plan = json.loads(subprocess.run([mneme, "plan", "demo", "--scale", "smoke", "--no-measure", "--list", "--json", "model.mixer=attention",
                                       f'train.seed="range(0, {runs // 2}, 1)"'],
                                      capture_output=True, text=True, check=True).stdout)
     for run in plan["runs"]:
