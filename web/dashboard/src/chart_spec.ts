@@ -18,13 +18,14 @@ export interface ChartLook {
   yLog?: boolean;
   yPercent?: boolean;
   xDomain?: [number, number] | null;
+  xTicks?: number[];
   // Marks at every point, for curves of few.
   dots?: boolean;
   height: number;
 }
 
 // 0.2, 3e-4, 25k.
-const plain = "datum.value === 0 ? '0' : abs(datum.value) < 0.01 ? format(datum.value, '.1~e') : abs(datum.value) < 1000 ? format(datum.value, '~r') : format(datum.value, '~s')";
+const plain = "datum.value === 0 ? '0' : abs(datum.value) < 0.01 ? format(datum.value, '.1~e') : abs(datum.value) < 1000 ? format(datum.value, '.4~r') : format(datum.value, '~s')";
 
 // Series are named by their place: what a run is called never becomes a part of the specification.
 const nameOf = (index: number): string => `s${index}`;
@@ -43,7 +44,7 @@ export function chartSpec(look: ChartLook, styles: { color: string; dash?: numbe
       zero: false,
       ...(look.xDomain ? { domain: look.xDomain } : {}),
     },
-    axis: { labelExpr: "format(datum.value, '~s')", grid: false, tickCount: 6, labelOverlap: true },
+    axis: { labelExpr: "format(datum.value, '~s')", grid: false, ...(look.xTicks ? { values: look.xTicks } : { tickCount: 6 }), labelOverlap: true },
   };
   const y = (field: string): Spec => ({
     field,

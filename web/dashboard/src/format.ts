@@ -109,4 +109,12 @@ export function pointText(point: Record<string, Scalar>, without: string[] = [])
   return parts.join(', ') || 'all runs';
 }
 
+// Why a run ended, in words where the trainer has only a name for it.
+const reasons = new Map(Object.entries({
+  budget: 'all its steps',
+  threshold: 'stopped early: it reached the accuracy asked for',
+  hopeless: 'given up: far from solving the task',
+}));
+export const reasonText = (reason: string | null | undefined): string => reasons.get(reason ?? '') ?? reason ?? '';
+
 export const stateTitle = (state: string): string => stateMeaning.get(state) ?? '';

@@ -13,8 +13,8 @@ export const states = ['solved', 'done', 'running', 'waiting', 'interrupted', 'd
 
 // Maps, not objects: a stored text such as 'constructor' must find nothing.
 export const stateMeaning = new Map(Object.entries({
-  solved: 'ended at the threshold or above',
-  done: 'ended below the threshold',
+  solved: 'trained to its end, accuracy at the threshold or above',
+  done: 'trained to its end; in the grid of a study: without solving the task',
   running: 'is being trained now',
   waiting: 'is planned',
   interrupted: 'has a checkpoint to go on from',

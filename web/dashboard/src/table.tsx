@@ -36,10 +36,11 @@ export function Pair({ left, right }: { left: ComponentChildren; right: Componen
   );
 }
 
-export function State({ state }: { state: string }) {
+// With a count its mark stands for the name.
+export function State({ state, count }: { state: string; count?: number }) {
   return (
-    <span class={`state state-${state.replace(/[^a-z]/g, '')}`} title={stateTitle(state)}>
-      <i aria-hidden="true" />{state}
+    <span class={`state state-${state.replace(/[^a-z]/g, '')}`} title={count === undefined ? stateTitle(state) : `${count} ${state}`}>
+      <i aria-hidden="true" />{count ?? state}
     </span>
   );
 }

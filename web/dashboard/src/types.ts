@@ -70,6 +70,28 @@ export interface PaperItem extends VerdictNumbers {
   trouble?: string;
 }
 
+// What a node of a cluster has told of itself.
+export interface ClusterNode {
+  task: number;
+  node: string;
+  state: string;
+  note: string;
+  told: number;
+  workers: number;
+  tokens_per_second: number;
+  ended: number;
+}
+
+export interface ClusterJob {
+  job: string;
+  study: string;
+  scale: string;
+  user: string;
+  cancelled: boolean;
+  runs: number;
+  nodes: ClusterNode[];
+}
+
 export interface Lab {
   generation: number;
   lab: string;
@@ -77,6 +99,7 @@ export interface Lab {
   code: string;
   trouble?: string | null;
   machine: { host: string; processors: number; load: number[] | number | null; memory_total: number | null; memory_free: number | null };
+  jobs?: ClusterJob[];
   runs?: Record<string, number>;
   studies: StudyLine[];
   workers: Worker[];
@@ -203,6 +226,8 @@ export interface Run {
   state: RunState;
   outcome: string | null;
   reason: string | null;
+  tags?: string[];
+  note?: string;
   step: number | null;
   steps: number | null;
   config: Record<string, unknown>;

@@ -1,4 +1,5 @@
-// A table of any number of rows: only those on the screen are in the page.
+// A table of any number of rows: only those on the screen are in the page. Each row is laid out by itself (views.css), so that scrolling
+// costs the rows that come in; a table would be laid out as a whole.
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -7,6 +8,7 @@ export interface VirtualColumn {
   title: string;
   width: number;  // pixels
   number?: boolean;
+  cut?: boolean;  // its texts may be too long; clipping is dear, so that it is asked for
   sort?: 'ascending' | 'descending';
 }
 
@@ -35,8 +37,8 @@ class Line extends Component<LineProps> {
   }
   render({ row, index, columns, isCursor, onCursor }: LineProps) {
     return (
-      <tr aria-rowindex={index + 2} class={`${row.class ?? ''}${isCursor ? ' cursor' : ''}`} onPointerDown={() => onCursor(index)}>
-        {row.cells().map((cell, at) => <td class={columns[at]?.number ? 'number' : ''}>{cell}</td>)}
+      <tr role="row" aria-rowindex={index + 2} class={`${row.class ?? ''}${isCursor ? ' cursor' : ''}`} style={{ top: `${index * rowHeight}px` }} onPointerDown={() => onCursor(index)}>
+        {row.cells().map((cell, at) => <td role="cell" class={`${columns[at]?.number ? 'number' : ''}${columns[at]?.cut ? ' cut' : ''}`}>{cell}</td>)}
       </tr>
     );
   }
@@ -84,12 +86,11 @@ export function VirtualTable({ columns, rows, cursor, onSort, onCursor, label }:
   const width = columns.reduce((sum, column) => sum + column.width, 0);
   return (
     <div class="virtual" ref={frame} tabIndex={0} aria-label={label}>
-      <table style={{ width: `${width}px` }} aria-rowcount={rows.length + 1}>
-        <colgroup>{columns.map((column) => <col style={{ width: `${column.width}px` }} />)}</colgroup>
-        <thead>
-          <tr>
+      <table role="table" style={{ width: `${width}px`, '--columns': columns.map((column) => `minmax(${column.width}px, ${column.key === '' ? 0 : column.width}fr)`).join(' ') }} aria-rowcount={rows.length + 1}>
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map((column) => (
-              <th class={column.number ? 'number' : ''} aria-sort={column.sort ?? 'none'}>
+              <th role="columnheader" class={column.number ? 'number' : ''} aria-sort={column.sort ?? 'none'}>
                 {column.title === '' ? null : (
                   <button onClick={(event) => onSort(column.key, event.shiftKey)} title={`Sort by ${column.key} (shift: as a further key)`}>
                     {column.title}{column.sort && <span aria-hidden="true">{column.sort === 'ascending' ? ' ↑' : ' ↓'}</span>}
@@ -99,12 +100,10 @@ export function VirtualTable({ columns, rows, cursor, onSort, onCursor, label }:
             ))}
           </tr>
         </thead>
-        <tbody>
-          {first > 0 && <tr aria-hidden="true"><td class="gap" colSpan={columns.length} style={{ height: `${first * rowHeight}px` }} /></tr>}
+        <tbody role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
           {rows.slice(first, last).map((row, index) => (
             <Line key={row.key} row={row} index={first + index} columns={columns} isCursor={first + index === cursor} onCursor={onCursor} />
           ))}
-          {last < rows.length && <tr aria-hidden="true"><td class="gap" colSpan={columns.length} style={{ height: `${(rows.length - last) * rowHeight}px` }} /></tr>}
         </tbody>
       </table>
     </div>

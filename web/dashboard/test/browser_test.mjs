@@ -277,10 +277,35 @@ describe('live', () => {
   });
 });
 
+describe('a cluster', () => {
+  test('shows its nodes, and which of them is silent', async (t) => {
+    const { page, mock, lab, base, wrong } = await scene(t, {}, { width: 390, height: 844 });
+    const told = Date.now() / 1000;
+    const node = (task, more) => ({ task, node: `node-${task}`, state: 'running', note: '', told, workers: 2, tokens_per_second: 81_000, ended: 7, ...more });
+    lab.jobs = [{ job: '4711', study: 'recall/fig1', scale: 'paper', user: 'ada', cancelled: false, runs: 105,
+      nodes: [node(1), node(2, { told: told - 600 }), node(3, { state: 'ended', note: hostile[0], workers: 0 })] }];
+    await page.goto(base);
+    const rows = () => texts(page, '.job tbody tr');
+    const shown = await until(rows, (all) => all.length === 3, 'three nodes');
+    assert.match(shown[0], /node-1running281 k7/);
+    assert.match(shown[1], /silent for 10 min/);
+    assert.ok(shown[2].includes(hostile[0]));
+    lab.jobs = [];
+    mock.advance(10);
+    await until(rows, (all) => all.length === 0, 'no job any more');
+    await fits(page);
+    assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
+    await noneWrong(wrong);
+  });
+});
+
 describe('hostile names', () => {
   test('are text everywhere', async (t) => {
     const { page, lab, base, wrong } = await scene(t, { names: hostile, title: hostile[0], ended: 1 });
-    for (const run of lab.runs) if (run.state === 'failed') run.reason = hostile[1];
+    for (const run of lab.runs) {
+      if (run.state === 'failed') run.reason = hostile[1];
+      Object.assign(run, { tags: [hostile[3]], note: hostile[1] });
+    }
     for (const [name, address] of Object.entries(addresses(lab))) {
       await page.goto(base + address);
       await page.locator(proof[name]).first().waitFor();
@@ -290,6 +315,9 @@ describe('hostile names', () => {
     }
     await page.goto(`${base}#/runs?filter=${encodeURIComponent(`mixer=${hostile[1]}`)}&group=${encodeURIComponent(hostile[0])}&sort=${encodeURIComponent(hostile[2])}`);
     await page.locator('.virtual').waitFor();
+    await page.goto(`${base}#/runs/${lab.runs.find(isDone).id}`);
+    assert.equal(await page.locator('.said').textContent(), hostile[1]);
+    assert.equal(await page.locator('.tag').textContent(), hostile[3]);
     await page.goto(`${base}#/studies/${lab.study}`);
     await page.locator('.heat a[data-state]').first().hover();
     await page.locator('.tooltip').filter({ hasText: hostile[0] }).waitFor();

@@ -119,6 +119,7 @@ export class Lab {
     return this.answer({
       lab: '/home/ada/lab', trouble: null, damaged: [], notices: [], runs: { total: this.runs.length }, mneme: '0.1.0-dev', code: '3f9a12c07be1',
       machine: { host: 'anvil', processors: 8, load: [2.13, 1.9, 1.2], memory_total: 33_400_000_000, memory_free: 21_900_000_000 },
+      jobs: this.jobs ?? [],
       studies: [
         { key: this.study, name: 'recall/fig1', title: this.title, scale: 'laptop', ...this.counts, seconds_left: left, last_change: now - 4 },
         { key: 'memory-table4-laptop', name: 'memory/table4', title: 'Counting: three of five seeds', scale: 'laptop', planned: 60, done: 57, running: 0, waiting: 0, interrupted: 0, failed: 0, diverged: 3, cancelled: 0, seconds_left: 0, last_change: now - 86_000 },
@@ -188,13 +189,13 @@ export class Lab {
   row(run) {
     const accuracy = this.accuracy(run);
     return [run.id, run.state === 'waiting' ? 'new' : run.state, run.reason ?? '', 'mqar', run.mixer, run.width, 2, run.lr, run.seed, run.step, steps, run.step * 0.021,
-      accuracy, run.state === 'done' ? accuracy : null, now - run.n, this.study, 64 << (run.n % 2)];
+      accuracy, run.state === 'done' ? accuracy : null, now - run.n, this.study, (run.tags ?? []).join(' '), run.note ?? '', 64 << (run.n % 2)];
   }
 
   runsPage(filters, ids) {
     const columns = [['id', 'text'], ['state', 'state'], ['reason', 'text'], ['task', 'text'], ['mixer', 'text'], ['width', 'number'], ['layers', 'number'], ['lr', 'number'], ['seed', 'number'],
       ['steps', 'number', 'steps'], ['budget', 'number', 'steps'], ['seconds', 'number', 's'], ['validation', 'number', 'fraction'], ['test', 'number', 'fraction'], ['changed', 'number', 'time'],
-      ['studies', 'text'], ['task.length', 'number']].map(([key, type, unit = '']) => ({ key, type, unit }));
+      ['studies', 'text'], ['tags', 'text'], ['note', 'text'], ['task.length', 'number']].map(([key, type, unit = '']) => ({ key, type, unit }));
     let runs = ids ? this.runs.filter((run) => ids.includes(run.id)) : this.runs;
     for (const filter of filters) {
       const [, key, operation, text] = filter.match(/^([\w.]+)(!=|<=|>=|=|<|>)(.*)$/) ?? [];
@@ -222,7 +223,7 @@ export class Lab {
     const last = rows.at(-1);
     const ended = run.state === 'done';
     return this.answer({
-      id: run.id, state: this.state(run), outcome: run.state === 'waiting' || run.state === 'running' ? null : run.state, reason: run.reason, config: this.config(run),
+      id: run.id, state: this.state(run), outcome: run.state === 'waiting' || run.state === 'running' ? null : run.state, reason: run.reason, tags: run.tags ?? [], note: run.note ?? '', config: this.config(run),
       differs: [{ key: 'model.mixer', value: run.mixer, others: this.names.filter((name) => name !== run.mixer) }, { key: 'train.lr', value: run.lr, others: rates.filter((rate) => rate !== run.lr) }, { key: 'train.seed', value: run.seed, others: seeds.filter((seed) => seed !== run.seed) }],
       studies: [{ key: this.study, title: this.title, scale: 'laptop' }], attempts: { number: 1, deaths: 0, holder: 'anvil:4711' }, code: ['0.1.0-dev (3f9a12c07be1)'], environment: { mneme: '0.1.0-dev', code: '3f9a12c07be1', libtorch: '1.13.1', cpu: 'AVX2', blas: 'Haswell', threads: 1 },
       log: ['2026-09-21 10:12:04 starts (attempt 1)', `2026-09-21 10:12:04 ${run.mixer}, 105 344 parameters`, '2026-09-21 10:12:25 checkpoint at step 1000', `2026-09-21 10:12:25 ${run.state}: ${run.reason}`],

@@ -5,7 +5,7 @@ import { useResource } from '../resource';
 import { link, studyLink } from '../router';
 import { Card, Facts, Progress, RunName, State, VerdictCounts } from '../table';
 import { Answer, PageTitle } from '../page';
-import type { Ended, Lab, PaperItem, StudyLine, Worker } from '../types';
+import type { ClusterJob, ClusterNode, Ended, Lab, PaperItem, StudyLine, Worker } from '../types';
 
 function Studies({ studies }: { studies: StudyLine[] }) {
   if (studies.length === 0) {
@@ -26,7 +26,7 @@ function Studies({ studies }: { studies: StudyLine[] }) {
                       parts={[['ended', study.done], ['diverged', study.diverged], ['failed', study.failed], ['running', study.running]]} />
             <span class="line">
               <span>{count(ended)} of {count(study.planned)} runs</span>
-              {study.running > 0 && <State state="running" />}
+              {study.running > 0 && <span>{study.running} <State state="running" /></span>}
               {study.failed > 0 && <span class="bad">{study.failed} failed</span>}
               {study.diverged > 0 && <span>{study.diverged} diverged</span>}
               <span class="quiet push">
@@ -72,6 +72,39 @@ function Workers({ workers }: { workers: Worker[] }) {
   );
 }
 
+const silence = 60;  // seconds after which a node that works should have told something
+
+// What the nodes have told of themselves, a node a line.
+function Cluster({ jobs }: { jobs: ClusterJob[] }) {
+  const now = Date.now() / 1000;
+  const isSilent = (node: ClusterNode): boolean => node.state === 'running' && now - node.told > silence;
+  return (
+    <>
+      {jobs.map((job) => (
+        <section class="job">
+          <h3>Job {job.job} <span class="quiet">{job.study}{job.scale && ` · ${job.scale}`} · {count(job.runs)} runs · {job.user}{job.cancelled && ' · cancelled'}</span></h3>
+          <div class="scroll">
+            <table>
+              <thead><tr><th>node</th><th>state</th><th class="number">workers</th><th class="number">tokens/s</th><th class="number">ended</th></tr></thead>
+              <tbody>
+                {job.nodes.map((node) => (
+                  <tr title={`task ${node.task}, told ${ago(node.told)}`}>
+                    <td>{node.node}</td>
+                    <td class={isSilent(node) ? 'bad' : 'wrap'}>{isSilent(node) ? `silent for ${duration(now - node.told)}` : node.note || node.state}</td>
+                    <td class="number">{node.workers}</td>
+                    <td class="number">{node.workers > 0 ? short(node.tokens_per_second) : nothing}</td>
+                    <td class="number">{count(node.ended)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      ))}
+    </>
+  );
+}
+
 function EndedRuns({ runs }: { runs: Ended[] }) {
   return (
     <ul class="ended">
@@ -93,8 +126,16 @@ function EndedRuns({ runs }: { runs: Ended[] }) {
 
 const have = (paper: PaperItem): number => Math.max(paper.kept_runs, paper.ended_runs);
 
+const needsRuns = (paper: PaperItem): boolean => paper.planned_runs > 0;
+
+function papersNote(lab: Lab): string {
+  if (lab.papers_ready === false) return 'being judged';
+  return `${lab.papers.filter((paper) => have(paper) > 0).length} of ${lab.papers.filter(needsRuns).length} figures and tables have runs`;
+}
+
 // Those of which something is known.
 function PaperStates({ papers }: { papers: PaperItem[] }) {
+  if (!papers.some((paper) => have(paper) > 0)) return <p class="quiet">No runs of the papers' figures in this lab yet. Try <code>mneme reproduce A.fig1</code>.</p>;
   return (
     <div class="scroll">
       <table class="items">
@@ -143,9 +184,7 @@ export function Home() {
                 <Card title="Running now" note={data.workers.length > 0 ? `${data.workers.length} workers` : ''}>
                   <Workers workers={data.workers} />
                 </Card>
-                {data.papers.some((paper) => have(paper) > 0) && (
-                  <Card title="Papers" tools={<a href={link(['papers'])}>all items</a>}><PaperStates papers={data.papers} /></Card>
-                )}
+                <Card title="Papers" note={papersNote(data)} tools={<a href={link(['papers'])}>all items</a>}><PaperStates papers={data.papers} /></Card>
               </div>
               <div class="side">
                 <Card title="Machine">
@@ -156,6 +195,9 @@ export function Home() {
                     ['Mneme', `${data.mneme}${data.code ? ` (${data.code})` : ''}`],
                   ]} />
                 </Card>
+                {(data.jobs ?? []).length > 0 && (
+                  <Card title="Cluster" note="as the nodes tell"><Cluster jobs={data.jobs ?? []} /></Card>
+                )}
                 {(data.failures ?? []).length > 0 && (
                   <Card title="Failures"><EndedRuns runs={data.failures ?? []} /></Card>
                 )}

@@ -1,12 +1,12 @@
 // One run: its curves as they are written, and everything that is known about it.
 import { address, ask, isStatic } from '../client';
 import { Figure } from '../figure';
-import { count, duration, isDerivedSeed, nothing, number, percent, pointText, short, value } from '../format';
+import { count, duration, isDerivedSeed, nothing, number, percent, pointText, reasonText, short, value } from '../format';
 import { mergeCurves, lastStep } from '../curves';
 import { useKeys } from '../keyboard';
 import { Answer, PageTitle } from '../page';
 import { useResource } from '../resource';
-import { go, studyLink } from '../router';
+import { go, link, studyLink } from '../router';
 import { choose, useSelection } from '../selection';
 import { Card, compareLink, DataTable, Facts, Folded, Pair, State } from '../table';
 import type { Curves, Inspection, Run } from '../types';
@@ -16,19 +16,23 @@ import { Evaluations, Generalisation, Traces } from './run_tests';
 
 function Configuration({ run }: { run: Run }) {
   const flat = Object.entries(flatten(run.config)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const differs = run.differs.filter(({ key }) => !isDerivedSeed(key));
+  const others = run.studies.length > 0 ? "the study's other runs" : "the lab's other runs";
   return (
     <>
-      {run.differs.length > 0 && (
-        <div class="scroll"><table class="config">
-          <thead><tr><th>what differs</th><th>this run</th><th>the study's other runs</th></tr></thead>
-          <tbody>
-            {run.differs.filter(({ key }) => !isDerivedSeed(key)).map(({ key, value: mine, others }) => (
-              <tr><td class="mono">{key}</td><td><b>{value(mine, key)}</b></td><td class="quiet">{others.slice(0, 12).map((one) => value(one, key)).join(', ')}{others.length > 12 ? ', …' : ''}</td></tr>
-            ))}
-          </tbody>
-        </table></div>
+      {differs.length > 0 && (
+        <Folded rows={differs.length} what={`settings differ from those of ${others}`}>
+          <div class="scroll"><table class="config">
+            <thead><tr><th>what differs</th><th>this run</th><th>{others}</th></tr></thead>
+            <tbody>
+              {differs.map(({ key, value: mine, others: rest }) => (
+                <tr><td class="mono">{key}</td><td><b>{value(mine, key)}</b></td><td class="quiet">{rest.slice(0, 12).map((one) => value(one, key)).join(', ')}{rest.length > 12 ? ', …' : ''}</td></tr>
+              ))}
+            </tbody>
+          </table></div>
+        </Folded>
       )}
-      <details open={run.differs.length === 0}>
+      <details open={differs.length === 0}>
         <summary>All {flat.length} settings</summary>
         <div class="scroll"><table class="config">
           <tbody>{flat.map(([key, stored]) => <tr><td class="mono">{key}</td><td>{value(stored, key)}</td></tr>)}</tbody>
@@ -37,6 +41,8 @@ function Configuration({ run }: { run: Run }) {
     </>
   );
 }
+
+const words = (key: string): string => key.replaceAll('_', ' ');
 
 // Any JSON, as text that folds.
 function Tree({ value: stored }: { value: unknown }) {
@@ -74,6 +80,7 @@ function Inspected({ inspection }: { inspection: Inspection }) {
 
 function Header({ run }: { run: Run }) {
   const chosen = useSelection().has(run.id);
+  const isLong = (run.reason ?? '').length > 80;  // what a worker said when it failed
   const config = flatten(run.config);
   const point = Object.fromEntries(['model.mixer', 'train.lr', 'train.seed'].filter((key) => key in config).map((key) => [key, config[key] ?? null]));
   useKeys('Run', [
@@ -82,14 +89,17 @@ function Header({ run }: { run: Run }) {
   ]);
   return (
     <>
-      <PageTitle title={pointText(point)} note={<><State state={run.state} /> {run.reason && run.reason !== run.state && <span>{run.reason}</span>}</>}>
+      <PageTitle title={pointText(point)} note={<><State state={run.state} /> {run.reason && run.reason !== run.state && !isLong && <span>{reasonText(run.reason)}</span>}</>}>
         <button onClick={() => choose([run.id], !chosen)} aria-pressed={chosen}>{chosen ? 'Chosen' : 'Choose'}</button>
         <a class="button" href={compareLink([run.id])}>Compare</a>
       </PageTitle>
       <p class="crumbs">
         <span class="mono">{run.id}</span>
+        {(run.tags ?? []).map((tag) => <a class="tag" href={link(['runs'], { filter: `tag=${tag}` })} title="Runs with this tag">{tag}</a>)}
         {run.studies.map((study) => <a href={studyLink(study.key)}>{study.title || study.key}{study.scale && ` (${study.scale})`}</a>)}
       </p>
+      {isLong && <p class="said bad">{run.reason}</p>}
+      {run.note && <p class="said">{run.note}</p>}
     </>
   );
 }
@@ -128,7 +138,7 @@ export function RunView({ id }: { id: string }) {
                 ['Time', duration(seconds)],
                 ['Tokens/s', short(time('tokens_per_second'))],
                 ['Ended', typeof times.finished_at === 'string' ? times.finished_at.replace('T', ' ').replace(/(:\d\d)?(\.\d+)?Z?$/, '') : nothing],
-                ...(data.attempts ? [['Attempts', `${data.attempts.number}${data.attempts.deaths > 0 ? `, ${data.attempts.deaths} died` : ''}`] as [string, string]] : []),
+                ...(data.attempts && (data.attempts.number > 1 || data.attempts.deaths > 0) ? [['Attempts', `${data.attempts.number}${data.attempts.deaths > 0 ? `, ${data.attempts.deaths} died` : ''}`] as [string, string]] : []),
               ]} />
             </Card>
             <RunCurves id={data.id} curves={curves} />
@@ -146,12 +156,12 @@ export function RunView({ id }: { id: string }) {
                   {data.generalisation && data.generalisation.points.length > 0 && <Generalisation generalisation={data.generalisation} id={data.id} />}
                   {(data.evaluations ?? []).length > 0 && <Evaluations evaluations={data.evaluations ?? []} id={data.id} />}
                   {data.phases && Object.keys(data.phases).length > 0 && (
-                    <Card title="Phase tests"><Facts facts={Object.entries(data.phases).map(([key, one]) => [key, value(one)])} /></Card>
+                    <Card title="Phase tests"><Facts facts={Object.entries(data.phases).map(([key, one]) => [words(key), typeof one === 'boolean' ? (one ? 'passed' : 'not passed') : value(one)])} /></Card>
                   )}
                   {data.traces && data.traces.length > 0 && <Traces traces={data.traces} id={data.id} />}
                   {(data.environment || (data.code ?? []).length > 0) && (
                     <Card title="Environment" note={(data.code ?? []).join(', ')}>
-                      <Facts facts={Object.entries(flatten(data.environment ?? {})).map(([key, one]) => [key, value(one)])} />
+                      <Facts facts={Object.entries(flatten(data.environment ?? {})).map(([key, one]) => [words(key), value(one)])} />
                     </Card>
                   )}
                 </>

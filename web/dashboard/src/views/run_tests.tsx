@@ -11,6 +11,14 @@ import type { Evaluation, Run, Scalar, Scores } from '../types';
 
 type Point = { value: number } & Scores;
 
+// Lengths are mostly doubled from point to point.
+function isDoubling(points: Point[]): boolean {
+  const values = points.map((point) => point.value);
+  return Math.min(...values) > 0 && Math.max(...values) >= 4 * Math.min(...values);
+}
+const mostTicks = 12;
+const ticksOf = (points: Point[]): number[] | undefined => (points.length <= mostTicks ? points.map((point) => point.value) : undefined);
+
 // Scores of one model along an axis of its task.
 function AlongAxis({ axis, points, name, group }: { axis: string; points: Point[]; name: string; group: string }) {
   const dark = useDark();
@@ -23,7 +31,8 @@ function AlongAxis({ axis, points, name, group }: { axis: string; points: Point[
   const rows: Scalar[][] = points.map((point) => [point.value, point.accuracy ?? null, point.exact_match ?? null, point.loss ?? null]);
   return (
     <>
-      {points.length > 1 && <Chart title="Test accuracy" series={series} name={name} group={group} xTitle={axis} height={200} yPercent dots />}
+      {points.length > 1 && <Chart title="Test accuracy" series={series} name={name} group={group} xTitle={axis} xLog={isDoubling(points)} xTicks={ticksOf(points)} height={200} yPercent dots />}
+      {points.length > 1 && series.length > 1 && <p class="legend"><span>solid: accuracy</span><span>dashed: exact match, all answers of an example right</span></p>}
       <details open={points.length <= 1}>
         <summary>Table</summary>
         <DataTable table={{ columns: [axis, { key: 'accuracy', unit: 'fraction' }, { key: 'exact match', unit: 'fraction' }, 'loss'], rows }} />
@@ -52,7 +61,7 @@ export function Evaluations({ evaluations, id }: { evaluations: Evaluation[]; id
               points[0]?.examples == null ? [] : [`${count(points[0].examples)} examples per point`]).join(' · ')}
           </p>
           {trouble && <p class="bad">{trouble}</p>}
-          {points.length > 0 && <AlongAxis axis={axis ?? 'length'} points={points.map((point) => ({ ...point, value: point.value ?? point.length ?? 0 }))}
+          {points.length > 0 && <AlongAxis axis={axis || 'length'} points={points.map((point) => ({ ...point, value: point.value ?? point.length ?? 0 }))}
                                            name={`${id.slice(0, 8)}-${name}`} group={`${id} ${name}`} />}
           {[...new Set(points.flatMap((point) => point.notes ?? []))].map((note) => <p class="quiet">{note}</p>)}
         </section>

@@ -6,6 +6,7 @@ import { saveCsv } from '../download';
 import { grouped, nothing, shortKey, value } from '../format';
 import { useKeys } from '../keyboard';
 import { PageTitle, Trouble } from '../page';
+import { states } from '../palette';
 import { useResource } from '../resource';
 import { go, runLink, setQuery } from '../router';
 import {
@@ -18,7 +19,7 @@ import { VirtualTable, type VirtualColumn, type VirtualRow } from '../virtual_ta
 import { ColumnChoice, FilterBar, GroupChoice } from './runs_tools';
 
 // Wide, and rarely what somebody looks for first.
-const hiddenAtFirst = new Set(['reason', 'budget', 'studies']);
+const hiddenAtFirst = new Set(['reason', 'budget', 'studies', 'note']);
 
 function useRuns(filters: string[]) {
   const query = new URLSearchParams(filters.map((filter) => ['filter', filter]));
@@ -59,8 +60,8 @@ function groupCell(column: Column, at: number, group: Group) {
   const different = new Set(values);
   if (different.size === 1) return value(values[0] ?? null, column.key, column.unit);
   if (column.key === 'state') {
-    const states = [...different].map((state) => `${values.filter((one) => one === state).length} ${state}`).join(', ');
-    return <span class="quiet" title={states}>{states}</span>;
+    const counts = [...states, 'new'].map((state) => [state, values.filter((one) => one === state).length] as const).filter(([, count]) => count > 0);
+    return <span class="counts" title={counts.map(([state, count]) => `${count} ${state}`).join(', ')}>{counts.map(([state, count]) => <State state={state} count={count} />)}</span>;
   }
   return <span class="quiet">{different.size} values</span>;
 }
@@ -123,6 +124,7 @@ function RunTable({ runs, query, filters, text, error }: { runs: Runs; query: UR
         title: shortKey(column.key),
         width: (widths.get(column.key) ?? 90) + (groups && isMeasure(column) ? 60 : 0) + (groups && column === first[0]?.column ? 64 : 0) + (groups && column.key === 'state' ? 60 : 0),
         number: isNumber,
+        cut: !isNumber && column.key !== 'id' && column.key !== 'state' || groups !== null,
         ...(by ? { sort: by.descending ? 'descending' as const : 'ascending' as const } : {}),
       };
     }),
