@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -37,13 +38,21 @@ class Server:
         self.process.terminate()
         self.process.wait()
 
-    def get(self, target):
+    def ask(self, target):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", target)
         answer = connection.getresponse()
-        body = answer.read()
-        assert answer.status == 200, (target, body)
+        return answer.status, answer.read()
+
+    def get(self, target):
+        status, body = self.ask(target)
+        assert status == 200, (target, body)
         return body
+
+    def wait_for_papers(self):
+        """What is computed once, whatever happens then."""
+        while not json.loads(self.get("/api/v1/lab"))["papers_ready"]:
+            time.sleep(0.2)
 
     def seconds_to(self, target):
         start = time.perf_counter()
@@ -74,10 +83,16 @@ class Page(threading.Thread):
             for line in self.stream:
                 if line.startswith(b"data:"):
                     self.events += 1
-                    for target in self.targets:
-                        self.server.get(target)
+                    for target in self.targets:  # the study is there once its sweep has begun
+                        self.server.ask(target)
         except (OSError, ValueError, AssertionError, http.client.HTTPException, AttributeError):
             pass  # the server was stopped
+
+
+def children_seconds():
+    """Processor time of the programs that have ended, those that they started included."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def processor_share(server, seconds):
@@ -141,7 +156,7 @@ def during_a_sweep(mneme, directory, repeats, steps):
     study = directory / "swept.toml"
     study.write_text('title = "Swept"\n[model]\nmixer = "attention"\n[task]\nlength = 64\npairs = 4\nvocab = 256\n[train]\nseed = "range(0, 4, 1)"\nlr = [1e-3, 3e-3]\n'
                      f'batch = 64\nsteps = {steps}\n')
-    taken, shares, events = {False: [], True: []}, [], 0
+    taken, shares, of_sweep, events = {False: [], True: []}, [], [], 0
     for turn in range(2 * repeats):
         served = turn % 4 in (1, 2)  # without, with, with, without
         with tempfile.TemporaryDirectory(dir=directory) as name:
@@ -152,14 +167,17 @@ def during_a_sweep(mneme, directory, repeats, steps):
                 taken[False].append(timed(command)[0])
                 continue
             with Server(mneme, lab) as server:
+                server.wait_for_papers()
                 page = Page(server, ["/api/v1/lab", "/api/v1/studies/swept"])
-                before, start = server.processor_seconds(), time.perf_counter()
+                before, start, sweep = server.processor_seconds(), time.perf_counter(), children_seconds()
                 taken[True].append(timed(command)[0])
-                shares.append(100 * (server.processor_seconds() - before) / (time.perf_counter() - start) / os.cpu_count())
+                spent = server.processor_seconds() - before
+                shares.append(100 * spent / (time.perf_counter() - start) / os.cpu_count())
+                of_sweep.append(100 * spent / (children_seconds() - sweep))
                 events += page.events
     without, with_page = statistics.median(taken[False]), statistics.median(taken[True])
     print(f"during a sweep of 8 runs by two workers, {len(shares)} turns each way: the server takes {statistics.median(shares):.2f} % of the machine's processor time "
-          f"(aim 1 %; most {max(shares):.2f} %), {events} events; the sweep takes {without:.1f} s without and {with_page:.1f} s with a page open "
+          f"(aim 1 %; most {max(shares):.2f} %), {statistics.median(of_sweep):.2f} % of what the sweep takes, {events} events; the sweep takes {without:.1f} s without and {with_page:.1f} s with a page open "
           f"({100 * (with_page / without - 1):+.1f} %; without: {' '.join(f'{t:.1f}' for t in taken[False])}, with: {' '.join(f'{t:.1f}' for t in taken[True])})", flush=True)
 
 

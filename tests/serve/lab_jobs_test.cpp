@@ -16,8 +16,11 @@ constexpr const char* kTold = R"({"task": 1, "node": "node-1", "state": "running
   "workers": [{"run": "a", "tokens_per_second": 1000.0}, {"run": "b", "tokens_per_second": 500.5}]})";
 
 cluster::Submission submit(const store::Lab& lab, const std::string& job) {
-  cluster::Submission submission =
-      cluster::create_submission(lab, {.directory = {}, .study = "recall/fig1", .scale = "paper", .place = "fig1"}, {});
+  cluster::Submission asked;
+  asked.study = "recall/fig1";
+  asked.scale = "paper";
+  asked.place = "fig1";
+  cluster::Submission submission = cluster::create_submission(lab, asked, {});
   submission.job = job;
   submission.settings.nodes = 3;
   submission.store();

@@ -44,10 +44,10 @@ export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return nothing;
   if (seconds < 1) return seconds <= 0 ? '0 s' : `${Math.max(1, Math.round(1000 * seconds))} ms`;
   if (seconds < 60) return `${fixed(seconds, seconds < 10 ? 1 : 0)} s`;
-  const minutes = seconds / 60;
-  if (minutes < 60) return `${Math.round(minutes)} min`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${Math.round(minutes - 60 * hours)} min`;
+  if (hours < 48) return `${hours} h ${minutes - 60 * hours} min`;
   return `${fixed(hours / 24, 1)} days`;
 }
 

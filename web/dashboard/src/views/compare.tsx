@@ -74,14 +74,14 @@ function Differences({ comparison, colors }: { comparison: Comparison; colors: M
     <div class="scroll tall">
       <table class="differences">
         <thead>
-          <tr><th>run</th>{differs.map(({ key }) => <th title={key}>{key}</th>)}<th class="number">accuracy</th></tr>
+          <tr><th>run</th><th class="number">accuracy</th>{differs.map(({ key }) => <th title={key}>{key}</th>)}</tr>
         </thead>
         <tbody>
           {runs.map((run, index) => (
             <tr>
               <td><i class="swatch" style={{ background: colors.get(run.id) }} /><a class="mono" href={runLink(run.id)}>{run.id.slice(0, 8)}</a></td>
-              {differs.map(({ key, values }) => <td>{value(values[index], key)}</td>)}
               <td class="number">{percent(points(run.curves, 'step', 'accuracy').at(-1)?.[1])}</td>
+              {differs.map(({ key, values }) => <td>{value(values[index], key)}</td>)}
             </tr>
           ))}
         </tbody>

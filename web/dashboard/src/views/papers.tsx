@@ -110,7 +110,7 @@ export function PaperView({ item, query }: { item: string; query: URLSearchParam
           <Pair
             left={(
               <>
-                {data.figures_trouble && <Card title="Figures"><p class="quiet">{data.figures_trouble}</p></Card>}
+                {data.figures_trouble && <Card title="Figures"><p class="quiet">{have(data) === 0 ? 'No run of this scale has ended yet.' : data.figures_trouble}</p></Card>}
                 {data.figures.map((figure, index) => <Figure key={figure.name} figure={figure} name={`${data.item}-${figure.name || index + 1}`} />)}
               </>
             )}

@@ -58,7 +58,7 @@ function groupCell(column: Column, at: number, group: Group) {
     return <span title={range}>{show(found.mean)}{found.count > 1 && <span class="quiet"> ± {show(found.deviation).replace('\u202f%', '')}</span>}</span>;
   }
   const different = new Set(values);
-  if (different.size === 1) return value(values[0] ?? null, column.key, column.unit);
+  if (different.size === 1 && column.key !== 'state') return value(values[0] ?? null, column.key, column.unit);
   if (column.key === 'state') {
     const counts = [...states, 'new'].map((state) => [state, values.filter((one) => one === state).length] as const).filter(([, count]) => count > 0);
     return <span class="counts" title={counts.map(([state, count]) => `${count} ${state}`).join(', ')}>{counts.map(([state, count]) => <State state={state} count={count} />)}</span>;

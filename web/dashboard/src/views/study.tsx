@@ -58,6 +58,8 @@ function Summary({ study }: { study: Study }) {
   );
 }
 
+const hasResult = (study: Study): boolean => study.done + study.diverged + study.failed > 0;
+
 function StudyPage({ study }: { study: Study }) {
   const isWide = isWideGrid(study);
   const drawn = (figure: FigureData) => <Figure key={figure.name} figure={figure} name={`${study.key}-${figure.name}`} />;
@@ -75,7 +77,7 @@ function StudyPage({ study }: { study: Study }) {
             {study.figures_pending && study.figures.length === 0 && (
               <Card title="Figures"><p class="quiet">The figures of {count(study.planned)} runs are being drawn. They appear here by themselves.</p></Card>
             )}
-            {study.figures_trouble && <Card title="Figures"><p class="quiet">{study.figures_trouble}</p></Card>}
+            {study.figures_trouble && <Card title="Figures"><p class="quiet">{hasResult(study) ? study.figures_trouble : 'The figures are drawn when the first run has ended.'}</p></Card>}
             {study.figures.filter((_, index) => index % 2 === 0).map(drawn)}
             {study.claims.length > 0 && <Card title="Claims"><Claims claims={study.claims} /></Card>}
           </>
