@@ -260,13 +260,12 @@ Json Api::lab() {
   failed.resize(std::min(failed.size(), kMostFailures));
   for (const auto& [changed, run] : failed) {
     const RunBrief& brief = *view_.find(run);
-    failures.push_back(
-        {{"run", run},
-         {"mixer", brief.mixer},
-         {"lr", brief.lr},
-         {"seed", brief.seed},
-         {"reason", brief.reason},
-         {"time", static_cast<double>(-changed) / 1e9}});
+    failures.push_back({{"run", run},
+                        {"mixer", brief.mixer},
+                        {"lr", brief.lr},
+                        {"seed", brief.seed},
+                        {"reason", brief.reason},
+                        {"time", static_cast<double>(-changed) / 1e9}});
   }
   json["studies"] = studies;
   json["workers"] = workers();

@@ -9,7 +9,8 @@ namespace mneme::serve {
 
 // What is at work, or has said something within the last hour; the newest first, at most ten:
 // {"job", "study", "scale", "user", "submitted" (UTC), "cancelled", "runs": how many,
-//  "nodes": [{"task", "node", "state", "note", "told": time of day, "workers": how many, "tokens_per_second", "ended"}]}.
+//  "nodes": [{"task", "node", "state", "note", "told": time of day, "workers": how many, "tokens_per_second",
+//  "ended"}]}.
 // A file that cannot be read is passed over: it may be written just now.
 Json jobs_of(const store::Lab& lab);
 
