@@ -389,7 +389,7 @@ describe('keys and colours', () => {
     await page.goto(`${base}#/runs`);
     await page.locator('.virtual').waitFor();
     await page.keyboard.press('?');
-    await page.locator('dialog.help').filter({ hasText: 'compare what is chosen' }).waitFor();
+    await page.locator('dialog.help').filter({ hasText: 'compare the chosen runs' }).waitFor();
     await page.keyboard.press('Escape');
     await page.locator('dialog.help').waitFor({ state: 'detached' });
     await page.keyboard.press('/');

@@ -61,7 +61,7 @@ function groupCell(column: Column, at: number, group: Group) {
   if (different.size === 1 && column.key !== 'state') return value(values[0] ?? null, column.key, column.unit);
   if (column.key === 'state') {
     const counts = [...states, 'new'].map((state) => [state, values.filter((one) => one === state).length] as const).filter(([, count]) => count > 0);
-    return <span class="counts" title={counts.map(([state, count]) => `${count} ${state}`).join(', ')}>{counts.map(([state, count]) => <State state={state} count={count} />)}</span>;
+    return <span class="counts" title={counts.map(([state, count]) => `${count} ${state}`).join(', ')}>{counts.map(([state, count]) => <State state={state} {...(counts.length > 1 ? { count } : {})} />)}</span>;
   }
   return <span class="quiet">{different.size} values</span>;
 }
