@@ -73,8 +73,10 @@ class Fitting {
   Fitting(const store::Lab& lab, TimeLeft time) : lab_(lab), time_(std::move(time)) {}
 
   bool operator()(const config::RunConfig& run) {
-    auto& [share, read] = shares_[run.id];
     const auto now = TimeLeft::Clock::now();
+    // Most runs fit until the job's last hour, and a list may have thousands: their files are not opened for that.
+    if (time_.fits_whole(run.id, now)) return true;
+    auto& [share, read] = shares_[run.id];
     if (!read || now - *read > 30s) {
       share = share_left(run, lab_.run(run.id));
       read = now;
@@ -110,9 +112,13 @@ Worked work(std::span<const config::RunConfig> runs, const Submission& submissio
     worked.end.ran_out = true;
     return worked;
   }
-  if (const auto left = place.job.empty() ? std::nullopt : seconds_left(place.job)) {
+  const auto left = place.job.empty() ? std::nullopt : seconds_left(place.job);
+  const std::map<std::string, double> seconds = whole_seconds(runs, lab, left.has_value());
+  // Kinds of run differ in what they get out of a processor: seconds say more than operations do.
+  if (seconds.size() == runs.size()) options.cost = [&](const config::RunConfig& run) { return seconds.at(run.id); };
+  if (left) {
     const double usable = *left - static_cast<double>(submission.settings.warning);
-    auto fitting = std::make_shared<Fitting>(lab, TimeLeft(usable, whole_seconds(runs, lab)));
+    auto fitting = std::make_shared<Fitting>(lab, TimeLeft(usable, seconds));
     options.fits = [fitting, &observer](const config::RunConfig& run) {
       return !observer.superseded() && (*fitting)(run);
     };

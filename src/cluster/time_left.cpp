@@ -22,6 +22,12 @@ constexpr double kPieceShare = 0.1, kPieceSeconds = 600;
 TimeLeft::TimeLeft(double usable, std::map<std::string, double> seconds, Clock::time_point now)
     : usable_(usable), seconds_(std::move(seconds)), start_(now) {}
 
+bool TimeLeft::fits_whole(const std::string& run, Clock::time_point now) const {
+  const auto known = seconds_.find(run);
+  return known == seconds_.end() ||
+         known->second * kMargin <= usable_ - std::chrono::duration<double>(now - start_).count();
+}
+
 bool TimeLeft::fits(const std::string& run, double share, Clock::time_point now) const {
   const auto known = seconds_.find(run);
   if (known == seconds_.end()) return true;
@@ -42,13 +48,14 @@ double share_left(const config::RunConfig& run, const store::RunDirectory& direc
   return 1;
 }
 
-std::map<std::string, double> whole_seconds(std::span<const config::RunConfig> runs, const store::Lab& lab) {
+std::map<std::string, double> whole_seconds(std::span<const config::RunConfig> runs, const store::Lab& lab,
+                                            bool measure) {
   std::vector<std::size_t> all(runs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const auto chosen = study::representatives(runs, all);
   std::vector<const config::RunConfig*> measured;
   for (const auto& [kind, run] : chosen) measured.push_back(&runs[run]);
-  const auto steps = run::calibrated_steps(measured, lab, true);
+  const auto steps = run::calibrated_steps(measured, lab, measure);
   std::map<std::string, double> seconds;
   for (const config::RunConfig& run : runs) {
     const config::RunConfig& representative = runs[chosen.at(study::kind_of(run))];

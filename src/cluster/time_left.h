@@ -24,6 +24,8 @@ class TimeLeft {
   // there fits, since nothing is known of it.
   TimeLeft(double usable, std::map<std::string, double> seconds, Clock::time_point now = Clock::now());
 
+  // Even from its first step: true says that `fits` is true whatever is left of it.
+  bool fits_whole(const std::string& run, Clock::time_point now = Clock::now()) const;
   // `share`: of the run that is still to be trained, 0 to 1.
   bool fits(const std::string& run, double share, Clock::time_point now = Clock::now()) const;
 
@@ -36,7 +38,9 @@ class TimeLeft {
 // The share of a run that is left, from the last evaluation in its directory; 1 where nothing is known.
 double share_left(const config::RunConfig& run, const store::RunDirectory& directory);
 
-// What every run of the list takes on this machine, by id: one step of each kind is measured unless the lab knows it.
-std::map<std::string, double> whole_seconds(std::span<const config::RunConfig> runs, const store::Lab& lab);
+// What every run of the list takes on this machine, by id. One step of each kind is measured unless the lab knows it;
+// if not `measure`, runs of a kind that it does not know are missing.
+std::map<std::string, double> whole_seconds(std::span<const config::RunConfig> runs, const store::Lab& lab,
+                                            bool measure);
 
 }  // namespace mneme::cluster

@@ -35,7 +35,8 @@ Execution::Execution(std::span<const config::RunConfig> runs, const store::Lab& 
   result_.runs.resize(runs.size());
   queue_.emplace(runs, lab, options.lease, options.failed_since,
                  RunQueue::Listener{[this](std::size_t run, store::RunState state) { settle(-1, run, state, true); },
-                                    [this](const std::string& note) { observer_.on_note(note); }});
+                                    [this](const std::string& note) { observer_.on_note(note); }},
+                 options.cost);
   if (options.fits) queue_->choose([this](std::size_t run) { return options_.fits(runs_[run]); });
 }
 
@@ -89,7 +90,8 @@ void Execution::assign() {
 bool Execution::lease_for(WorkerSlot& slot) {
   if (Clock::now() < ask_again_) return false;
   try {
-    slot.run = queue_->next();
+    const auto free = std::count_if(slots_.begin(), slots_.end(), [](const WorkerSlot& one) { return one.free(); });
+    slot.run = queue_->next(static_cast<std::size_t>(std::min<std::int64_t>(free, options_.max_runs - started_)));
     if (away_since_)
       observer_.on_note(fmt::format("the lease database is back after {:.0f} s", seconds_since(*away_since_)));
     away_since_.reset();

@@ -65,6 +65,8 @@ struct ExecutorOptions {
   // A run that failed after this time (UTC, as in summary.json) is not tried again: another node has tried. "": it is.
   std::string failed_since = {};
   std::function<bool(const config::RunConfig&)> fits = {};  // may be started now; empty: all may
+  // What a run takes, for the order of their starts; empty: the operations of its training.
+  std::function<double(const config::RunConfig&)> cost = {};
   Json request = Json::object();  // laid over every worker's request: tests of checkpoints use it
 };
 

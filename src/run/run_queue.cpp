@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "store/lease_holder.h"
@@ -10,10 +11,8 @@
 namespace mneme::run {
 namespace {
 
-// Seconds between two looks at runs that others have: on this machine, and in a database that many machines ask.
-constexpr double kLookPeriod = 0.3, kLongLookPeriod = 5, kLooks = 20;
-constexpr std::size_t kAskedAtOnce = 32;
-constexpr double kRetry = 3;  // seconds until a renewal that got no answer is tried again
+constexpr double kLookPeriod = 0.3;  // seconds between two looks at runs that others on this machine have
+constexpr double kRetry = 3;         // seconds until a renewal that got no answer is tried again
 // Renewed this often in a lease: one renewal may be late without harm.
 constexpr double kRenewals = 4;
 
@@ -29,7 +28,7 @@ std::int64_t last_attempt(const store::RunDirectory& directory) {
 }  // namespace
 
 RunQueue::RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease,
-                   std::string failed_since, Listener listener)
+                   std::string failed_since, Listener listener, const Cost& cost)
     : runs_(runs),
       lab_(lab),
       lease_(lease),
@@ -44,9 +43,15 @@ RunQueue::RunQueue(std::span<const config::RunConfig> runs, const store::Lab& la
     else
       missing.push_back(run);
   }
-  std::stable_sort(missing.begin(), missing.end(),
-                   [&](std::size_t a, std::size_t b) { return runs_[a].training_flops() > runs_[b].training_flops(); });
+  std::vector<double> costs;
+  for (const config::RunConfig& run : runs_) costs.push_back(cost ? cost(run) : run.training_flops());
+  std::stable_sort(missing.begin(), missing.end(), [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
   waiting_.assign(missing.begin(), missing.end());
+}
+
+// What was leased and not handed out: who asked for it had no use for it after all.
+RunQueue::~RunQueue() {
+  for (const LeasedRun& leased : taken_) release(leased);
 }
 
 bool RunQueue::has_ended(store::RunState state, std::size_t run) const {
@@ -72,19 +77,20 @@ store::RunState RunQueue::state_of(std::size_t run) const {
   }
 }
 
-std::optional<LeasedRun> RunQueue::next() {
+std::optional<LeasedRun> RunQueue::next(std::size_t wanted) {
   const bool at_once = leases_->asks_at_once();
   const bool busy =
       at_once && std::any_of(waiting_.begin(), waiting_.end(), [&](std::size_t run) { return fits(run); });
-  const double period = at_once ? std::clamp(lease_ / kLooks, kLookPeriod, kLongLookPeriod) : kLookPeriod;
-  if (!elsewhere_.empty() && !busy && Clock::now() - last_look_ > std::chrono::duration<double>(period))
-    look_elsewhere();
+  // With other work at hand, what a dead holder left behind is looked for less often; it then comes first, as it stood
+  // before what still waits.
+  const double period = !at_once ? kLookPeriod : busy ? lease_ / kRenewals : look_period(lease_, elsewhere_.size());
+  if (!elsewhere_.empty() && Clock::now() - last_look_ > std::chrono::duration<double>(period)) look_elsewhere();
   while (!left_behind_.empty()) {
     const std::size_t run = left_behind_.front();
     left_behind_.pop_front();
     if (const auto leased = acquire(run)) return leased;
   }
-  if (at_once) return acquire_any();
+  if (at_once) return acquire_any(std::max<std::size_t>(1, wanted));
   for (std::size_t place = 0; place < waiting_.size();) {
     const std::size_t run = waiting_[place];
     if (!fits(run)) {
@@ -105,37 +111,57 @@ bool RunQueue::told_end(std::size_t run) {
   return true;
 }
 
-// One question to the database about the next few runs.
-std::optional<LeasedRun> RunQueue::acquire_any() {
+// One question to the database about the next few runs, for all workers that are free.
+std::optional<LeasedRun> RunQueue::acquire_any(std::size_t wanted) {
+  while (!taken_.empty() || ask_for_some(wanted)) {
+    const LeasedRun next = taken_.front();
+    taken_.pop_front();
+    try {
+      if (const auto leased = checked(next.run, next.attempt)) return leased;
+    } catch (const store::DatabaseError&) {
+      // What nobody keeps expires, and is asked for again.
+      waiting_.push_front(next.run);
+      while (!taken_.empty()) {
+        waiting_.push_front(taken_.back().run);
+        taken_.pop_back();
+      }
+      throw;
+    }
+  }
+  return std::nullopt;
+}
+
+// False if nothing is free now.
+bool RunQueue::ask_for_some(std::size_t wanted) {
   for (;;) {
-    std::map<std::string, std::size_t> wanted;
+    std::map<std::string, std::size_t> named;
     std::vector<std::string> ids;
-    for (auto run = waiting_.begin(); run != waiting_.end() && ids.size() < kAskedAtOnce;) {
+    const std::size_t size = question_.runs(wanted);
+    for (auto run = waiting_.begin(); run != waiting_.end() && ids.size() < size;) {
       if (!fits(*run)) {
         ++run;
       } else if (told_end(*run)) {
         run = waiting_.erase(run);
       } else {
         ids.push_back(runs_[*run].id);
-        wanted[ids.back()] = *run++;
+        named[ids.back()] = *run++;
       }
     }
-    if (ids.empty()) return std::nullopt;
-    const store::Leases::First first = leases_->acquire_first(ids);
+    if (ids.empty()) return false;
+    const store::Leases::First first = leases_->acquire_first(ids, wanted);
+    question_.learn(first.held.size());
+    std::set<std::size_t> gone;
     for (const std::string& id : first.held) {
-      elsewhere_.push_back(wanted.at(id));
-      std::erase(waiting_, wanted.at(id));
+      elsewhere_.push_back(named.at(id));
+      gone.insert(elsewhere_.back());
     }
-    if (!first.lease && first.held.empty()) return std::nullopt;
-    if (!first.lease) continue;
-    const std::size_t run = wanted.at(first.lease->run);
-    std::erase(waiting_, run);
-    try {
-      if (const auto leased = checked(run, first.lease->attempt)) return leased;
-    } catch (const store::DatabaseError&) {
-      waiting_.push_front(run);
-      throw;
+    for (const store::Lease& lease : first.leases) {
+      taken_.push_back({named.at(lease.run), lease.attempt});
+      gone.insert(taken_.back().run);
     }
+    std::erase_if(waiting_, [&](std::size_t run) { return gone.contains(run); });
+    if (!taken_.empty()) return true;
+    if (first.held.empty()) return false;
   }
 }
 
@@ -212,9 +238,9 @@ void RunQueue::look_elsewhere() {
     throw;
   }
   for (const std::size_t run : runs) {
-    if (told_end(run)) continue;
     const auto lease = live.find(runs_[run].id);
     if (lease == live.end()) {
+      if (told_end(run)) continue;
       // Not to be asked for among others: a holder that died on this machine is seen in acquire() only.
       (fits(run) ? left_behind_ : waiting_).push_back(run);
       continue;
@@ -230,7 +256,7 @@ void RunQueue::look_elsewhere() {
 bool RunQueue::nothing_for_us() const {
   const auto for_us = [&](std::size_t run) { return fits(run); };
   if (std::any_of(waiting_.begin(), waiting_.end(), for_us)) return false;
-  if (!left_behind_.empty()) return false;
+  if (!left_behind_.empty() || !taken_.empty()) return false;
   return std::none_of(elsewhere_.begin(), elsewhere_.end(), [&](std::size_t run) {
     const auto other = others_.find(run);
     return fits(run) && (other == others_.end() || !other->second.lives);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/run_config.h"
+#include "run/question_size.h"
 #include "store/lab.h"
 #include "store/leases.h"
 
@@ -30,18 +31,23 @@ class RunQueue {
     std::function<void(const std::string& note)> note;
   };
 
+  using Cost = std::function<double(const config::RunConfig&)>;
   // `lease` in seconds; `failed_since` as in ExecutorOptions. Sorts every run in: ended ones are told, the others wait,
-  // the longest first.
+  // the longest first, by `cost` or else by the work of their training.
   RunQueue(std::span<const config::RunConfig> runs, const store::Lab& lab, double lease, std::string failed_since,
-           Listener listener);
+           Listener listener, const Cost& cost = {});
+  ~RunQueue();
+  RunQueue(const RunQueue&) = delete;
+  RunQueue& operator=(const RunQueue&) = delete;
 
   // Only runs that `fits` accepts are leased; called again every time, as it may depend on the time that is left.
   void choose(std::function<bool(std::size_t run)> fits) { fits_ = std::move(fits); }
 
-  // Acquires the lease of the next free run; nothing if there is none now. Throws DatabaseError.
-  std::optional<LeasedRun> next();
+  // Acquires the lease of the next free run; nothing if there is none now. `wanted` is how many are asked for now, this
+  // one and by the next calls: a database gives them at once. Throws DatabaseError.
+  std::optional<LeasedRun> next(std::size_t wanted = 1);
   // True if no run is waiting, here or for somebody else to end it.
-  bool empty() const { return waiting_.empty() && elsewhere_.empty() && left_behind_.empty(); }
+  bool empty() const { return waiting_.empty() && elsewhere_.empty() && left_behind_.empty() && taken_.empty(); }
   // True if every run that waits does not fit, and every other is leased to somebody who has renewed it since we look.
   bool nothing_for_us() const;
   bool any_unfit() const;
@@ -78,7 +84,8 @@ class RunQueue {
   bool has_ended(store::RunState state, std::size_t run) const;
   bool fits(std::size_t run) const { return !fits_ || fits_(run); }
   std::optional<LeasedRun> acquire(std::size_t run);
-  std::optional<LeasedRun> acquire_any();
+  std::optional<LeasedRun> acquire_any(std::size_t wanted);
+  bool ask_for_some(std::size_t wanted);
   std::optional<LeasedRun> checked(std::size_t run, std::int64_t attempt);
   bool runs_elsewhere(std::size_t run);
   // True, and told, if the run has ended.
@@ -97,6 +104,8 @@ class RunQueue {
   std::vector<std::size_t> elsewhere_;
   std::deque<std::size_t> left_behind_;  // by a holder that does not renew
   std::map<std::size_t, Other> others_;
+  std::deque<LeasedRun> taken_;  // leased, and not handed out yet
+  QuestionSize question_;
 
   // A lease of ours.
   struct Kept {

@@ -41,14 +41,14 @@ std::optional<std::int64_t> Leases::acquire(std::string_view run, std::int64_t f
   return take(run, floor, From::nobody);
 }
 
-Leases::First Leases::acquire_first(const std::vector<std::string>& runs) {
+Leases::First Leases::acquire_first(const std::vector<std::string>& runs, std::size_t count) {
   First first;
   for (const std::string& run : runs) {
-    if (const auto attempt = acquire(run, 0)) {
-      first.lease = Lease{run, *attempt, options_.holder, 0};
-      return first;
-    }
-    first.held.push_back(run);
+    if (first.leases.size() == count) break;
+    if (const auto attempt = acquire(run, 0))
+      first.leases.push_back({run, *attempt, options_.holder, 0});
+    else
+      first.held.push_back(run);
   }
   return first;
 }

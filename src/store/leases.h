@@ -42,14 +42,15 @@ class Leases {
   // The attempt's number, above `floor`; nothing if another holder has the lease. The lease of a process that died on
   // this machine is free at once.
   std::optional<std::int64_t> acquire(std::string_view run, std::int64_t floor);
-  // The lease of one of these runs, the first that is free (or one of the first, where many ask at once); says in
-  // `held` which of them others have, as far as it looked. The caller checks that the number is above the run's floor.
+  // The leases of up to `count` of these runs, the first that are free (or some of the first, where many ask at once),
+  // in their order; says in `held` which of them others have, as far as it looked. Fewer than `count` do not mean that
+  // no other is free. The caller checks that each number is above the run's floor.
   struct First {
-    std::optional<Lease> lease;
+    std::vector<Lease> leases;
     std::vector<std::string> held;
   };
-  virtual First acquire_first(const std::vector<std::string>& runs);
-  // True if acquire_first() is one query, however many runs there are.
+  virtual First acquire_first(const std::vector<std::string>& runs, std::size_t count);
+  // True if acquire_first() is one question, however many the runs are.
   virtual bool asks_at_once() const { return false; }
   // Like acquire(), but takes the lease from any holder: for cancelling.
   std::int64_t seize(std::string_view run, std::int64_t floor);

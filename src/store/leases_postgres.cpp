@@ -41,9 +41,10 @@ ON CONFLICT (lab, run) DO UPDATE SET
 WHERE {1} OR c.ticket = $5 OR $7::boolean
 RETURNING attempt
 )";
-// $1 lab, $2 runs, $3 holder, $4 ticket, $5 seconds, $6 how many free ones to pass over. Many that ask at once would
-// all choose the first free run, and all but one in vain; so a worker that met another skips some. A repeated request
-// finds its own ticket.
+// $1 lab, $2 runs, $3 holder, $4 ticket, $5 seconds, $6 how many free ones to pass over, $7 how many to take. Many that
+// ask at once would all choose the first free runs, and all but one in vain; so whoever met another passes over some.
+// Rows are locked in the order of their names, so that two that meet wait for each other in one direction only. A
+// repeated request finds its own ticket.
 constexpr const char* kTakeFirst = R"(
 WITH wish AS (SELECT w.run, w.place FROM unnest($2::text[]) WITH ORDINALITY AS w(run, place)),
 known AS (
@@ -51,16 +52,17 @@ known AS (
   FROM wish w LEFT JOIN {0} c ON c.lab = $1 AND c.run = w.run),
 chosen AS (
   SELECT run FROM known WHERE free OR ours ORDER BY ours DESC, place
-  OFFSET CASE WHEN (SELECT bool_or(ours) FROM known) THEN 0 ELSE $6::bigint END LIMIT 1),
+  OFFSET CASE WHEN (SELECT bool_or(ours) FROM known) THEN 0 ELSE $6::bigint END LIMIT $7::bigint),
 taken AS (
   INSERT INTO {0} AS c (lab, run, attempt, holder, ticket, expires)
-  SELECT $1, run, 1, $3, $4, clock_timestamp() + make_interval(secs => $5::float8) FROM chosen
+  SELECT $1, run, 1, $3, $4, clock_timestamp() + make_interval(secs => $5::float8) FROM chosen ORDER BY run
   ON CONFLICT (lab, run) DO UPDATE SET
     attempt = CASE WHEN c.ticket = $4 THEN c.attempt ELSE c.attempt + 1 END,
     holder = $3, ticket = $4, expires = excluded.expires
   WHERE {1} OR c.ticket = $4
   RETURNING run, attempt)
-SELECT (SELECT run FROM taken), (SELECT attempt FROM taken), (SELECT count(*) FROM known WHERE free OR ours),
+SELECT (SELECT string_agg(t.run || '=' || t.attempt, ',' ORDER BY w.place) FROM taken t JOIN wish w USING (run)),
+       (SELECT count(*) FROM known WHERE free OR ours),
        (SELECT string_agg(run, ',') FROM known WHERE NOT free AND NOT ours)
 )";
 constexpr const char* kRenew = R"(
@@ -144,25 +146,24 @@ class PostgresLeases : public Leases {
 
   bool asks_at_once() const override { return true; }
 
-  First acquire_first(const std::vector<std::string>& runs) override {
+  First acquire_first(const std::vector<std::string>& runs, std::size_t count) override {
     First first;
-    std::int64_t spread = 1;
+    std::uint64_t spread = 1;  // in parts of `count` runs
     constexpr int kTries = 12;
-    for (int attempt = 0; attempt < kTries && !runs.empty(); ++attempt) {
-      const std::int64_t pass =
-          attempt == 0 ? 0 : static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(spread));
+    for (int attempt = 0; attempt < kTries && !runs.empty() && count > 0; ++attempt) {
       const PostgresRow row =
-          execute(kTakeFirst, {lab_, array_of(runs), options_.holder, fmt::format("{}/{}", name_, ++tickets_),
-                               fmt::to_string(options_.seconds), fmt::to_string(pass)})
+          execute(kTakeFirst,
+                  {lab_, array_of(runs), options_.holder, fmt::format("{}/{}", name_, ++tickets_),
+                   fmt::to_string(options_.seconds), fmt::to_string(random_() % spread * count), fmt::to_string(count)})
               .at(0);
-      first.held = row[3].empty() ? std::vector<std::string>() : split(row[3], ',');
-      if (!row[0].empty()) {
-        first.lease = Lease{row[0], integer(row[1]), options_.holder, 0};
-        return first;
+      first.held = row[2].empty() ? std::vector<std::string>() : split(row[2], ',');
+      for (const std::string& taken : row[0].empty() ? std::vector<std::string>() : split(row[0], ',')) {
+        const std::size_t sign = taken.rfind('=');
+        first.leases.push_back({taken.substr(0, sign), integer(taken.substr(sign + 1)), options_.holder, 0});
       }
-      const std::int64_t free = integer(row[2]);
-      if (free == 0) return first;
-      spread = std::min(free, spread * 4);
+      const auto free = static_cast<std::uint64_t>(integer(row[1]));
+      if (!first.leases.empty() || free == 0) return first;
+      spread = std::min((free + count - 1) / count, spread * 4);
     }
     return first;
   }

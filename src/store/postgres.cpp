@@ -16,6 +16,7 @@ namespace {
 
 // About six seconds: a server that is started again is back, and a sweep does not hang for long.
 constexpr std::array kWaits{100, 300, 600, 1000, 2000, 2000};  // milliseconds
+constexpr int kMeetings = 3;  // in a row with statements that wanted the same rows in another order
 
 using Result = std::unique_ptr<PGresult, decltype(&PQclear)>;
 
@@ -57,6 +58,9 @@ bool PostgresError::full() const { return state_ == "53100"; }
 
 // 57P: shutting down or starting; 53300: too many connections for now.
 bool PostgresError::away() const { return state_.empty() || state_.starts_with("57P") || state_ == "53300"; }
+
+// A deadlock or another conflict, from which the server has chosen this statement to be undone.
+bool PostgresError::met_another() const { return state_ == "40P01" || state_ == "40001"; }
 
 void PostgresConnection::Closer::operator()(pg_conn* handle) const { PQfinish(handle); }
 
@@ -103,9 +107,14 @@ std::vector<PostgresRow> PostgresConnection::execute(const std::string& sql, con
     if (!is_utf8(value) || value.find('\0') != value.npos)
       throw Error(ErrorKind::usage, name_, "got bytes that are not text, expected UTF-8 without NUL");
   // Lost twice in a row is not an accident of the network.
-  for (int lost = 0; lost < 2; ++lost) {
+  for (int lost = 0, met = 0; lost < 2;) {
     if (!connected_) connect_again();
-    if (auto rows = try_execute(sql, values)) return std::move(*rows);
+    try {
+      if (auto rows = try_execute(sql, values)) return std::move(*rows);
+      ++lost;
+    } catch (const PostgresError& error) {
+      if (!error.met_another() || ++met > kMeetings) throw;
+    }
   }
   fail_to_connect();
 }

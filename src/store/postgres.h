@@ -22,6 +22,8 @@ class PostgresError : public DatabaseError {
       : DatabaseError(where, what), state_(state) {}
   bool full() const override;
   bool away() const override;
+  // The statement was undone for the sake of another one: it may be repeated at once.
+  bool met_another() const;
 
  private:
   std::string state_;

@@ -21,6 +21,10 @@ TEST(TimeLeft, StartsWhatFitsAndCutsOnlyWhatMustBeCut) {
   EXPECT_FALSE(time.fits("long", 1, start + 3300s));
   EXPECT_FALSE(time.fits("long", 0.4, start + 1000s)) << "its rest fits into the next job";
   EXPECT_TRUE(time.fits("nothing is known of it", 1, start + 3500s));
+  EXPECT_TRUE(time.fits_whole("short", start + 2900s));
+  EXPECT_FALSE(time.fits_whole("short", start + 3100s));
+  EXPECT_FALSE(time.fits_whole("long", start)) << "how much is left of it counts";
+  EXPECT_TRUE(time.fits_whole("nothing is known of it", start));
 }
 
 }  // namespace

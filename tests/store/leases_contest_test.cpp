@@ -1,8 +1,11 @@
 // Many processes that lease the same runs at once: none is handed out twice.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "store/lease_stores.h"
 #include "support/children.h"
@@ -33,7 +36,24 @@ void compete(int process, int each, const Acquirer& acquire, Leases& leases, std
   }
 }
 
-enum class How { atomically, carelessly };
+// The same, several in a question: another number of them every time, and the runs in another order.
+void compete_for_several(int process, int each, Leases& leases, std::ofstream log) {
+  constexpr int kRuns = 96, kMost = 6;
+  std::vector<std::string> runs;
+  for (int run = 0; run < kRuns; ++run) runs.push_back("run" + std::to_string(run));
+  for (int had = 0, turn = process; had < each; ++turn) {
+    std::rotate(runs.begin(), runs.begin() + 1 + turn % 7, runs.end());
+    const Leases::First first =
+        leases.acquire_first(runs, static_cast<std::size_t>(std::min(1 + turn % kMost, each - had)));
+    for (const Lease& lease : first.leases) {
+      log << lease.run << " " << lease.attempt << "\n";
+      ++had;
+    }
+    for (const Lease& lease : first.leases) leases.release(lease.run, lease.attempt);
+  }
+}
+
+enum class How { atomically, carelessly, several };
 
 // A double is a pair of (run, attempt) that was handed out twice.
 Tally contest(LeaseStore& store, int processes, int each, How how) {
@@ -41,6 +61,8 @@ Tally contest(LeaseStore& store, int processes, int each, How how) {
   store.open("first");
   testing::in_children(processes, [&](int process) {
     const auto leases = store.open("process " + std::to_string(process), 1e6);
+    if (how == How::several)
+      return compete_for_several(process, each, *leases, std::ofstream(directory / std::to_string(process)));
     const Acquirer acquire = how == How::carelessly ? store.careless_acquirer()
                                                     : [&](const std::string& run) { return leases->acquire(run, 0); };
     compete(process, each, acquire, *leases, std::ofstream(directory / std::to_string(process)));
@@ -68,6 +90,13 @@ TEST_P(LeaseContest, GivesNoRunToTwoOfSixteenProcesses) {
   EXPECT_EQ(tally.doubles, 0);
 }
 
+TEST_P(LeaseContest, GivesNoRunToTwoThatTakeSeveralAtOnce) {
+  const int each = GetParam() == StoreKind::sqlite ? 25 : 200;
+  const Tally tally = contest(*store, 16, each, How::several);
+  EXPECT_EQ(tally.leases, 16 * each);
+  EXPECT_EQ(tally.doubles, 0);
+}
+
 // The processes must meet for a double to happen, and on a busy machine they may take turns.
 TEST_P(LeaseContest, FindsALeaseThatReadsFirst) {
   std::int64_t doubles = 0;
@@ -80,6 +109,14 @@ TEST_P(LeaseContest, SlowSixteenProcessesTenThousandLeasesEach) {
   MNEME_SLOW_TEST();
   const int each = testing::slow_count(10000);
   const Tally tally = contest(*store, 16, each, How::atomically);
+  EXPECT_EQ(tally.leases, 16 * each);
+  EXPECT_EQ(tally.doubles, 0);
+}
+
+TEST_P(LeaseContest, SlowSixteenProcessesTenThousandLeasesEachSeveralAtOnce) {
+  MNEME_SLOW_TEST();
+  const int each = testing::slow_count(10000);
+  const Tally tally = contest(*store, 16, each, How::several);
   EXPECT_EQ(tally.leases, 16 * each);
   EXPECT_EQ(tally.doubles, 0);
 }

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "core/text.h"
@@ -78,22 +80,42 @@ TEST_F(PostgresLeases, AServerThatIsGoneIsAClearError) {
   }
 }
 
+// "r1=2 r2=1": runs and attempts.
+std::string taken(const Leases::First& first) {
+  std::vector<std::string> all;
+  for (const Lease& lease : first.leases) all.push_back(fmt::format("{}={}", lease.run, lease.attempt));
+  return join(all, " ");
+}
+
 TEST_F(PostgresLeases, TheFirstFreeOfManyIsOneQuestion) {
   const auto a = open(server.address());
   const auto b = open_postgres_leases(PostgresConnection(server.address()), "lab", {.holder = "b", .seconds = 600});
   const std::vector<std::string> runs{"r1", "r2", "r3"};
-  EXPECT_EQ(a->acquire_first(runs).lease->run, "r1");
-  const Leases::First second = b->acquire_first(runs);
-  EXPECT_EQ(second.lease->run, "r2");
+  EXPECT_EQ(taken(a->acquire_first(runs, 1)), "r1=1");
+  const Leases::First second = b->acquire_first(runs, 1);
+  EXPECT_EQ(taken(second), "r2=1");
   EXPECT_EQ(second.held, std::vector<std::string>{"r1"});
-  EXPECT_EQ(a->acquire_first(runs).lease->run, "r3");
-  EXPECT_EQ(b->acquire_first(runs).lease, std::nullopt);
-  EXPECT_EQ(b->acquire_first(runs).held, runs);
+  EXPECT_EQ(taken(a->acquire_first(runs, 1)), "r3=1");
+  EXPECT_EQ(taken(b->acquire_first(runs, 1)), "");
+  EXPECT_EQ(b->acquire_first(runs, 1).held, runs);
   a->release("r1", 1);
-  const Leases::First again = b->acquire_first(runs);
-  EXPECT_EQ(again.lease->run, "r1");
-  EXPECT_EQ(again.lease->attempt, 2) << "numbers grow";
+  EXPECT_EQ(taken(b->acquire_first(runs, 1)), "r1=2") << "numbers grow";
   EXPECT_EQ(a->renew_all({{"r1", 1, "", 0}, {"r3", 1, "", 0}}), std::vector<std::string>{"r3"}) << "r1 is b's now";
+}
+
+TEST_F(PostgresLeases, SeveralOfManyAreOneQuestionToo) {
+  const auto a = open(server.address());
+  const auto b = open_postgres_leases(PostgresConnection(server.address()), "lab", {.holder = "b", .seconds = 600});
+  // Not in the order of their names: the longest come first.
+  const std::vector<std::string> runs{"r9", "r1", "r5", "r3", "r7"};
+  EXPECT_EQ(a->acquire("r1", 0), 1);
+  const Leases::First first = b->acquire_first(runs, 3);
+  EXPECT_EQ(taken(first), "r9=1 r5=1 r3=1");
+  EXPECT_EQ(first.held, std::vector<std::string>{"r1"});
+  EXPECT_EQ(taken(a->acquire_first(runs, 3)), "r7=1") << "no more is free";
+  EXPECT_EQ(taken(a->acquire_first(runs, 0)), "");
+  b->release("r5", 1);
+  EXPECT_EQ(taken(a->acquire_first(runs, 3)), "r5=2");
 }
 
 TEST_F(PostgresLeases, ALostAnswerToTheFirstFreeLosesNoRun) {
@@ -101,29 +123,39 @@ TEST_F(PostgresLeases, ALostAnswerToTheFirstFreeLosesNoRun) {
   CuttingProxy proxy(directory.path().string(), server.directory());
   const auto leases = open("postgresql:///postgres?user=mneme&host=" + directory.path().string());
   proxy.cut_next_answer();
-  EXPECT_EQ(leases->acquire_first({"r1", "r2"}).lease->run, "r1") << "ours already, though nobody said so";
+  EXPECT_EQ(taken(leases->acquire_first({"r1", "r2", "r3"}, 2)), "r1=1 r2=1") << "ours already, though nobody said so";
   EXPECT_EQ(proxy.cuts(), 1);
-  EXPECT_EQ(leases->live().size(), 1u) << "and only that one";
+  EXPECT_EQ(leases->live().size(), 2u) << "and only those";
 }
 
+// One at a time, and several at a time by processes that know the runs in different orders.
 TEST_F(PostgresLeases, ManyThatAskAtOnceGetDifferentRuns) {
   constexpr int kProcesses = 8, kRuns = 400;
   std::vector<std::string> runs;
   for (int i = 0; i < kRuns; ++i) runs.push_back(fmt::format("run{:03}", i));
-  const TemporaryDirectory directory;
-  testing::in_children(kProcesses, [&](int process) {
-    const auto leases = open_postgres_leases(PostgresConnection(server.address()), "lab",
-                                             {.holder = fmt::format("p{}", process), .seconds = 600});
-    std::string taken;
-    while (const auto lease = leases->acquire_first(runs).lease) taken += lease->run + "\n";
-    write_file_atomically(directory / std::to_string(process), taken);
-  });
-  std::multiset<std::string> taken;
-  for (int process = 0; process < kProcesses; ++process)
-    for (const std::string& run : split(read_file(directory / std::to_string(process)), '\n'))
-      if (!run.empty()) taken.insert(run);
-  EXPECT_EQ(taken.size(), runs.size()) << "a run was leased twice";
-  EXPECT_EQ(std::set<std::string>(taken.begin(), taken.end()).size(), runs.size());
+  for (const std::size_t wanted : {1, 5}) {
+    const TemporaryDirectory directory;
+    testing::in_children(kProcesses, [&](int process) {
+      const auto leases = open_postgres_leases(PostgresConnection(server.address()), fmt::format("lab{}", wanted),
+                                               {.holder = fmt::format("p{}", process), .seconds = 600});
+      std::vector<std::string> ours = runs;
+      if (process % 2 == 1) std::reverse(ours.begin(), ours.end());
+      std::string had;
+      for (;;) {
+        const Leases::First first = leases->acquire_first(ours, wanted);
+        if (first.leases.size() > wanted) throw std::runtime_error("more than were asked for");
+        if (first.leases.empty()) break;
+        for (const Lease& lease : first.leases) had += lease.run + "\n";
+      }
+      write_file_atomically(directory / std::to_string(process), had);
+    });
+    std::multiset<std::string> had;
+    for (int process = 0; process < kProcesses; ++process)
+      for (const std::string& run : split(read_file(directory / std::to_string(process)), '\n'))
+        if (!run.empty()) had.insert(run);
+    EXPECT_EQ(had.size(), runs.size()) << "a run was leased twice";
+    EXPECT_EQ(std::set<std::string>(had.begin(), had.end()).size(), runs.size());
+  }
 }
 
 TEST_F(PostgresLeases, WhatRanOutWhileTheServerWasAwayWaitsForItsHolder) {
@@ -139,7 +171,7 @@ TEST_F(PostgresLeases, WhatRanOutWhileTheServerWasAwayWaitsForItsHolder) {
   EXPECT_EQ(holder->acquire("run", 0), 1);
   out_of_time();
   EXPECT_EQ(other->acquire("run", 0), std::nullopt);
-  EXPECT_EQ(other->acquire_first({"run"}).lease, std::nullopt);
+  EXPECT_EQ(taken(other->acquire_first({"run"}, 1)), "");
   EXPECT_TRUE(holder->renew("run", 1)) << "it was only late";
   out_of_time();
   EXPECT_EQ(later->acquire("run", 0), 2) << "the time of grace is over";
