@@ -54,9 +54,11 @@ std::optional<cluster::Submission> already_at_it(const study::Study& study, cons
   return std::nullopt;
 }
 
-cluster::Submission outline(const study::Study& study, const cluster::SlurmSettings& settings) {
+cluster::Submission outline(const study::Study& study, const std::string& name,
+                            const cluster::SlurmSettings& settings) {
   cluster::Submission submission;
   submission.study = study.name;
+  submission.called = name;
   submission.title = study.title;
   submission.scale = study.scale;
   submission.place = study.file_name();
@@ -68,9 +70,10 @@ cluster::Submission outline(const study::Study& study, const cluster::SlurmSetti
   return submission;
 }
 
-cluster::Submission submit(const study::Study& study, const store::Lab& lab, const cluster::SlurmSettings& settings) {
+cluster::Submission submit(const study::Study& study, const std::string& name, const store::Lab& lab,
+                           const cluster::SlurmSettings& settings) {
   const std::int64_t memory = cluster::memory_of_node(study.runs, lab, settings, true);
-  cluster::Submission submission = cluster::create_submission(lab, outline(study, settings), study.runs);
+  cluster::Submission submission = cluster::create_submission(lab, outline(study, name, settings), study.runs);
   try {
     write_file_atomically(submission.script(), cluster::job_script(submission, lab, our_program(), memory));
     cluster::test_script(submission.script());
@@ -141,10 +144,10 @@ std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOption
   const cluster::SlurmSettings settings = options.settings(context.lab());
   const store::Lab lab = lab_for_jobs(context.lab(), settings);
   if (options.dry_run) {
-    cluster::Submission submission = outline(study, settings);
+    cluster::Submission submission = outline(study, name, settings);
     submission.directory = lab.root() / "jobs" / (submission.place + "-DATE-TIME");
     const std::string script =
-        cluster::job_script(submission, lab, our_program(), cluster::memory_of_node(study.runs, lab, settings, false));
+        cluster::job_script(submission, lab, our_program(), cluster::memory_of_node(study.runs, lab, settings, true));
     if (context.json)
       print_json({{"script", without_passwords(script)}});
     else
@@ -160,7 +163,7 @@ std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOption
     for (const config::RunConfig& run : study.runs) ids.push_back(run.id);
     reckon_with_other_code(ids, lab, code);
     report::remember_study(lab, study);
-    submission = submit(study, lab, settings);
+    submission = submit(study, name, lab, settings);
   }
   if (!context.json)
     fmt::print(stderr, "job {} {} ({} node{} with {} worker{} each); files in {}\n", submission->job,

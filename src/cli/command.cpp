@@ -10,6 +10,7 @@
 #include "cli/old_names.h"
 #include "cli/terminal/fit.h"
 #include "cli/terminal/terminal.h"
+#include "cluster/slurm_settings.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "study/run_filters.h"
@@ -54,6 +55,9 @@ const std::vector<Command>& command_list() {
 
 store::Lab Context::lab() const {
   store::Lab lab = store::choose_lab(lab_option, leases_option);
+  // Its leases are in a database that only the site's profile names.
+  if (std::error_code missing; lab.leases_address().empty() && std::filesystem::exists(lab.leases_id(), missing))
+    lab = store::Lab(lab.root(), cluster::load_slurm_settings(lab).leases);
   if (!std::exchange(old_names_noted, true))
     for (const std::string& note : notes_on_old_names(lab, leases_option)) print_note(note);
   return lab;
@@ -62,8 +66,8 @@ store::Lab Context::lab() const {
 void add_common_options(CLI::App& app, Context& context) {
   app.add_option("--lab", context.lab_option, "lab directory (default: MNEME_LAB, else ./lab)")->type_name("DIR");
   app.add_option("--leases", context.leases_option,
-                 "PostgreSQL URL for run leases when several machines share a lab (default: MNEME_LEASES, else a file "
-                 "in the lab)")
+                 "PostgreSQL URL for run leases when several machines share a lab (default: MNEME_LEASES, else "
+                 "slurm.toml, else a file in the lab)")
       ->type_name("URL");
   add_old_options(app, context);
   app.add_flag("--json", context.json, "print one JSON document on standard output");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "cli/terminal/terminal.h"
@@ -40,6 +41,24 @@ std::vector<Json> tasks_of(const cluster::Submission& submission) {
   return tasks;
 }
 
+// Slurm's reason, or that it has none yet.
+std::string reason_of(const std::string& reason) {
+  return reason.empty() || reason == "None" ? "Slurm has not looked at it yet" : reason;
+}
+
+// What a task wrote before its node died is no longer true. Its place in the queue says whether it is at work.
+void mark_lost(std::vector<Json>& tasks, const std::vector<cluster::SlurmJob>& jobs) {
+  std::set<std::string> at_work;
+  for (const cluster::SlurmJob& job : jobs)
+    if (job.state != "PENDING") at_work.insert(job.id.substr(job.id.rfind('_') + 1));
+  for (Json& task : tasks) {
+    if (task.value("state", "") != "running" || at_work.contains(task.value("task", Json()).dump())) continue;
+    task["state"] = "lost";
+    task["note"] = "it is not at work any more, and left without a word";
+    task["workers"] = Json::array();
+  }
+}
+
 // Work that is left by the speed of those who are at it now; null where nothing runs.
 Json seconds_left(const cluster::Submission& submission, const store::Lab& lab, const std::vector<Json>& tasks) {
   double speed = 0, work = 0;
@@ -60,10 +79,47 @@ Json seconds_left(const cluster::Submission& submission, const store::Lab& lab, 
   return work / speed;
 }
 
+// Tasks that wait for the same reason are one line.
+void print_queue(const Json& jobs) {
+  std::map<std::string, std::vector<std::string>> waiting;
+  for (const Json& job : jobs) {
+    const auto text = [&](const char* key) { return job[key].get<std::string>(); };
+    if (text("state") == "PENDING")
+      waiting[reason_of(text("reason"))].push_back(text("id"));
+    else
+      fmt::print("  {} {}{}\n", text("id"), text("state"),
+                 text("node").empty() ? "" : fmt::format(" on {}, {} left", text("node"), text("left")));
+  }
+  for (const auto& [reason, ids] : waiting) {
+    constexpr std::size_t kNamed = 4;
+    fmt::print("  {} {}: {}\n",
+               ids.size() <= kNamed ? join(ids, ", ") : fmt::format("{} and {} more", ids.front(), ids.size() - 1),
+               ids.size() == 1 ? "waits" : "wait", reason);
+  }
+}
+
+void print_tasks(const Json& tasks) {
+  constexpr std::size_t kShown = 32;
+  std::size_t workers = 0;
+  for (const Json& task : tasks) {
+    for (const Json& worker : task["workers"])
+      if (++workers <= kShown)
+        fmt::print("    {}: run {} {}, lr {}, seed {}: step {} of {}, {:.3g} tokens/s\n",
+                   task["node"].get<std::string>(), worker["run"].get<std::string>(),
+                   worker["mixer"].get<std::string>(), report::format_rate(worker["lr"].get<double>()),
+                   worker["seed"].dump(), grouped(worker["step"].get<std::int64_t>()),
+                   grouped(worker["steps"].get<std::int64_t>()), worker["tokens_per_second"].get<double>());
+    if (task["state"] != "running" && task["note"] != "")
+      fmt::print("    task {} on {} {}: {}\n", task["task"].dump(), task["node"].get<std::string>(),
+                 task["state"].get<std::string>(), harmless(task["note"].get<std::string>()));
+  }
+  if (workers > kShown) fmt::print("    and {} more workers; --json names them all\n", workers - kShown);
+}
+
 std::string counted(const std::vector<cluster::SlurmJob>& jobs) {
   std::map<std::string, int> states;
   for (const cluster::SlurmJob& job : jobs)
-    ++states[job.state == "PENDING"   ? fmt::format("waiting ({})", job.reason)
+    ++states[job.state == "PENDING"   ? fmt::format("waiting ({})", reason_of(job.reason))
              : job.state == "RUNNING" ? "running"
                                       : job.state];
   std::vector<std::string> parts;
@@ -92,7 +148,8 @@ Json jobs_json(const store::Lab& lab) {
     const auto jobs = cluster::slurm_jobs(submission.job);
     const auto missing = std::ssize(submission.runs) - count;
     if (jobs && jobs->empty() && (missing == 0 || submission.cancelled())) continue;
-    const std::vector<Json> tasks = tasks_of(submission);
+    std::vector<Json> tasks = tasks_of(submission);
+    if (jobs) mark_lost(tasks, *jobs);
     Json entries = Json::array();
     if (jobs)
       for (const cluster::SlurmJob& job : *jobs)
@@ -104,6 +161,7 @@ Json jobs_json(const store::Lab& lab) {
                            {"left", job.left}});
     list.push_back({{"job", submission.job},
                     {"study", submission.study},
+                    {"called", submission.called},
                     {"scale", submission.scale},
                     {"submitted", submission.submitted},
                     {"user", submission.user},
@@ -129,26 +187,11 @@ void print_jobs(const Json& jobs) {
                                         : "");
     if (!job["slurm_answers"].get<bool>()) fmt::print("  Slurm does not answer here\n");
     if (job["slurm_answers"].get<bool>() && job["jobs"].empty())
-      fmt::print("  no job is left in the queue; run the rest with `mneme sweep {} --executor slurm`\n",
-                 harmless(job["study"].get<std::string>()));
-    for (const Json& task : job["jobs"]) {
-      fmt::print("  {} {}", task["id"].get<std::string>(), task["state"].get<std::string>());
-      if (task["node"] != "")
-        fmt::print(" on {}, {} left", task["node"].get<std::string>(), task["left"].get<std::string>());
-      if (task["state"] == "PENDING") fmt::print(": {}", task["reason"].get<std::string>());
-      fmt::print("\n");
-    }
-    for (const Json& task : job["tasks"]) {
-      for (const Json& worker : task["workers"])
-        fmt::print("    {}: run {} {}, lr {}, seed {}: step {} of {}, {:.3g} tokens/s\n",
-                   task["node"].get<std::string>(), worker["run"].get<std::string>(),
-                   worker["mixer"].get<std::string>(), report::format_rate(worker["lr"].get<double>()),
-                   worker["seed"].dump(), grouped(worker["step"].get<std::int64_t>()),
-                   grouped(worker["steps"].get<std::int64_t>()), worker["tokens_per_second"].get<double>());
-      if (task["state"] != "running" && task["note"] != "")
-        fmt::print("    task {} on {} {}: {}\n", task["task"].dump(), task["node"].get<std::string>(),
-                   task["state"].get<std::string>(), harmless(task["note"].get<std::string>()));
-    }
+      fmt::print("  no job is left in the queue; run the rest with `mneme sweep {}{} --executor slurm`\n",
+                 harmless(job["called"].get<std::string>()),
+                 job["scale"] == "" ? "" : fmt::format(" --scale {}", job["scale"].get<std::string>()));
+    print_queue(job["jobs"]);
+    print_tasks(job["tasks"]);
   }
 }
 

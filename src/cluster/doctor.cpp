@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "cluster/preflight.h"
 #include "cluster/slurm.h"
 #include "core/code_identity.h"
 #include "core/error.h"
@@ -97,13 +98,26 @@ std::vector<Finding> examine_database(const store::Lab& lab) try {
   return {{"PostgreSQL", Verdict::bad, error.what()}};
 }
 
-std::vector<Finding> examine_slurm() try {
+std::vector<Finding> examine_slurm(const store::Lab& lab, const SlurmSettings& settings) try {
   if (!program_exists("sbatch")) return {};
+  const std::vector<SlurmPartition> partitions = slurm_partitions();
   std::vector<std::string> names;
-  for (const SlurmPartition& partition : slurm_partitions())
+  for (const SlurmPartition& partition : partitions)
     names.push_back(
         fmt::format("{} ({} host{})", partition.name, partition.hosts.size(), partition.hosts.size() == 1 ? "" : "s"));
-  return {{"Slurm", Verdict::good, "answers; partitions: " + join(names, ", ")}};
+  std::vector<Finding> findings{{"Slurm", Verdict::good, "answers; partitions: " + join(names, ", ")}};
+  try {
+    check_partition(settings, partitions);
+  } catch (const Error& error) {
+    findings.push_back({"Slurm", Verdict::bad, error.what()});
+  }
+  try {
+    check_shared(lab, settings, partitions);
+  } catch (const Error& error) {
+    // Good enough for training on this machine.
+    findings.push_back({"Slurm", Verdict::doubtful, error.what()});
+  }
+  return findings;
 } catch (const Error& error) {
   return {{"Slurm", Verdict::bad, error.what()}};
 }

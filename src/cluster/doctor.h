@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/slurm_settings.h"
 #include "store/lab.h"
 
 namespace mneme::cluster {
@@ -26,8 +27,8 @@ std::vector<Finding> examine_disk(const Path& directory);
 std::vector<Finding> examine_worker();
 // Reachable, may create or use the table, its clock. Empty if the lab's leases are in a file.
 std::vector<Finding> examine_database(const store::Lab& lab);
-// Slurm's commands and partitions. Empty where Slurm is not installed.
-std::vector<Finding> examine_slurm();
+// Slurm's commands and partitions, and whether its nodes can see the lab. Empty where Slurm is not installed.
+std::vector<Finding> examine_slurm(const store::Lab& lab, const SlurmSettings& settings);
 
 // Why locks on a mounted disk would not reach other machines; "" if nothing speaks against it. `type` and `options` as
 // in /proc/mounts.

@@ -38,7 +38,11 @@ std::string host_name() {
 
 }  // namespace
 
-DiskKind disk_kind(const Path& directory) {
+DiskKind disk_kind(const Path& wanted) {
+  // What is not there yet will be on its parent's disk.
+  Path directory = std::filesystem::absolute(wanted);
+  for (std::error_code missing; !std::filesystem::exists(directory, missing) && directory.has_relative_path();)
+    directory = directory.parent_path();
   struct statfs info {};
   if (::statfs(directory.c_str(), &info) != 0) return {"unknown", false};
   const auto number = static_cast<std::uint32_t>(info.f_type);

@@ -20,8 +20,8 @@ void check_shared(const store::Lab& lab, const SlurmSettings& settings, const st
 // script, and DatabaseError if the database cannot be used.
 void check_leases(const store::Lab& lab, const SlurmSettings& settings);
 
-// The kind of file system that a directory is on: "nfs", "ext4", "0x..." for one that has no name here; and whether
-// other machines can have the same one.
+// The kind of file system that a directory is on, or will be: "nfs", "ext4", "0x..." for one that has no name here; and
+// whether other machines can have the same one.
 struct DiskKind {
   std::string name;
   bool network = false;

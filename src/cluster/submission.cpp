@@ -49,6 +49,7 @@ void Submission::store() const {
                                                             {"title", title},
                                                             {"scale", scale},
                                                             {"place", place},
+                                                            {"called", called},
                                                             {"user", user},
                                                             {"submitted", submitted},
                                                             {"settings", settings_json(settings)},
@@ -90,6 +91,7 @@ Submission read_submission(const Path& directory) {
     submission.title = json.at("title");
     submission.scale = json.at("scale");
     submission.place = json.at("place");
+    submission.called = json.value("called", submission.study);
     submission.user = json.at("user");
     submission.submitted = json.at("submitted");
     submission.runs = json.at("runs").get<std::vector<std::string>>();

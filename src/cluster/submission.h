@@ -23,6 +23,7 @@ struct Submission {
   Path directory;
   std::string job;                         // Slurm's id; "" until it was submitted
   std::string study, title, scale, place;  // place: Study::file_name()
+  std::string called;                      // the study, by the user on the command line
   std::string user, submitted;             // submitted: UTC
   SlurmSettings settings;
   std::vector<std::string> runs;  // ids

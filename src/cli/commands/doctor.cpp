@@ -14,12 +14,13 @@ namespace {
 int doctor(const Context& context) {
   using cluster::Verdict;
   const store::Lab given = context.lab();
+  const cluster::SlurmSettings settings = cluster::load_slurm_settings(given);
   // Jobs take the profile's database where no other is given.
-  const std::string address =
-      given.leases_address().empty() ? cluster::load_slurm_settings(given).leases : given.leases_address();
+  const std::string address = given.leases_address().empty() ? settings.leases : given.leases_address();
   std::vector<cluster::Finding> findings = cluster::examine_disk(given.root());
   const store::Lab lab(given.root(), address);
-  for (const auto& examine : {cluster::examine_worker(), cluster::examine_database(lab), cluster::examine_slurm()})
+  for (const auto& examine :
+       {cluster::examine_worker(), cluster::examine_database(lab), cluster::examine_slurm(lab, settings)})
     findings.insert(findings.end(), examine.begin(), examine.end());
   int bad = 0;
   Json list = Json::array();
@@ -48,7 +49,7 @@ void add_doctor(CLI::App& app, Context& context) {
   app.callback([&context] { context.action = [&context] { return doctor(context); }; });
   add_examples(app,
                "  mneme doctor --lab /shared/lab\n  mneme doctor --leases postgresql://db/mneme\n"
-               "  srun -N 4 mneme doctor --lab /shared/lab");
+               "  srun -l -N 4 mneme doctor --lab /shared/lab");
 }
 
 }  // namespace mneme::cli

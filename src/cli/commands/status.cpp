@@ -131,19 +131,35 @@ int status(const Context& context) {
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);
-  const Json studies = studies_json(lab, index), workers = workers_json(lab, index),
-             failures = failures_json(lab, index), jobs = jobs_json(lab);
+  std::string leases_trouble;
+  Json workers = Json::array();
+  try {
+    workers = workers_json(lab, index);
+  } catch (const store::DatabaseError& error) {
+    // Everything else can be told without it.
+    leases_trouble = error.what();
+  }
+  const Json studies = studies_json(lab, index), failures = failures_json(lab, index), jobs = jobs_json(lab);
   if (context.json) {
     print_json({{"lab", lab.root().string()},
                 {"studies", studies},
                 {"workers", workers},
+                {"leases_trouble", leases_trouble},
                 {"jobs", jobs},
                 {"failures", failures}});
     return 0;
   }
   print_studies(studies);
-  fmt::print("\n{} running\n", workers.size());
+  if (leases_trouble.empty())
+    fmt::print("\n{} running\n", workers.size());
+  else
+    fmt::print("\nwho runs what is not known: {}\n", harmless(leases_trouble));
   for (const Json& worker : workers) {
+    if (!worker["mixer"].is_string()) {
+      fmt::print("  {} is being started, attempt {}, {}\n", worker["run"].get<std::string>(), worker["attempt"].dump(),
+                 worker["holder"].get<std::string>());
+      continue;
+    }
     print_run_line(worker);
     fmt::print(": step {} of {}, attempt {}, {}\n", grouped(worker["steps"].get<std::int64_t>()),
                worker["budget"].dump(), worker["attempt"].dump(), worker["holder"].get<std::string>());
