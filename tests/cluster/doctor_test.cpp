@@ -118,7 +118,7 @@ TEST_F(DoctorCommand, ADiskWithoutLocksAndOneWhoseLocksLockNothingFail) {
     break_locks(child == 0 ? ENOLCK : 0);
     for (const Finding& finding : examine_disk(sample.lab.root())) {
       if (finding.subject != "flock") continue;
-      const char* expected = child == 0 ? "does not work here" : "does not keep another out";
+      const char* expected = child == 0 ? "does not work here" : "does not keep another process out";
       if (finding.verdict == Verdict::bad && finding.text.find(expected) != std::string::npos &&
           finding.text.find("--stage") != std::string::npos)
         return;

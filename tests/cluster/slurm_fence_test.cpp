@@ -30,9 +30,10 @@ TEST_F(SlurmTrouble, SlowAPausedProcessThatLivesOnAfterItsJobWasRequeuedCannotWr
   const std::string node = node_of_a_job();
   const std::vector<pid_t> paused = slurm().job_processes(node);
   ASSERT_GE(paused.size(), 2u) << "the node's process and its worker";
-  for (const pid_t pid : paused) ::kill(pid, SIGSTOP);
+  // Before they are stopped: a stopped process that loses its parent is told to go on.
   slurm().cut_off(node);
-  expect_end(300);
+  for (const pid_t pid : paused) ::kill(pid, SIGSTOP);
+  expect_end();
   const testing::Account before = testing::account_of(lab);
   const auto files = contents(lab);
   EXPECT_THAT(logs(), HasSubstr("start 2")) << "its job was not requeued";
@@ -41,7 +42,7 @@ TEST_F(SlurmTrouble, SlowAPausedProcessThatLivesOnAfterItsJobWasRequeuedCannotWr
   EXPECT_EQ(alive, paused.size()) << "nobody is left to write";
 
   for (const pid_t pid : paused) ::kill(pid, SIGCONT);
-  EXPECT_TRUE(wait_until([&] { return std::all_of(paused.begin(), paused.end(), SlurmServer::is_gone); }, 60))
+  EXPECT_TRUE(wait_until([&] { return std::all_of(paused.begin(), paused.end(), SlurmServer::is_gone); }))
       << "it goes on training";
   const auto after = contents(lab);
   std::size_t stale = 0;

@@ -67,7 +67,7 @@ TEST_F(SlurmSharedLab, SlowTwoUsersShareTheRunsOfOneStudy) {
     ASSERT_EQ(result.exit_code, 0) << user << ": " << result.err;
   }
   EXPECT_TRUE(training(4)) << logs();
-  expect_end(300);
+  expect_end();
   std::set<std::string> users;
   for (const auto& entry : std::filesystem::directory_iterator(lab.root() / "jobs")) {
     const Path file = entry.path() / "submission.json";
@@ -90,7 +90,7 @@ TEST_F(SlurmSharedLab, SlowAFullDiskStopsTheJobsAndCostsNothingElse) {
   const Path filler = lab.root() / "filler";
   run_process({"dd", "if=/dev/zero", "of=" + filler.string(), "bs=4k"});
   EXPECT_EQ(std::filesystem::space(lab.root()).available, 0u);
-  expect_end(240);
+  expect_end();
   const std::size_t before = ended();
   EXPECT_LT(before, 12u) << "the disk was full too late";
   std::filesystem::remove(filler);

@@ -51,7 +51,7 @@ class SlurmTrouble : public ClusterTest {
   }
   // Until so many workers train somewhere.
   bool training(std::size_t workers) const {
-    return wait_until([&] { return status().value("workers", Json::array()).size() >= workers; }, 60);
+    return wait_until([&] { return status().value("workers", Json::array()).size() >= workers; });
   }
   // Runs that are under way and have been evaluated.
   std::size_t evaluated() const {
@@ -69,8 +69,8 @@ class SlurmTrouble : public ClusterTest {
       count += std::filesystem::exists(entry.path() / "summary.json") ? 1 : 0;
     return count;
   }
-  void expect_end(double seconds) const {
-    EXPECT_TRUE(wait_until([&] { return queue_empty(); }, seconds)) << slurm().command({"squeue"}).out << logs();
+  void expect_end() const {
+    EXPECT_TRUE(wait_until([&] { return queue_empty(); })) << slurm().command({"squeue"}).out << logs();
   }
   std::string node_of_a_job() const {
     for (const char* node : {"n1", "n2", "n3", "n4"})

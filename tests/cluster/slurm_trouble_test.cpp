@@ -17,7 +17,7 @@ TEST_F(SlurmTrouble, SlowANodeThatDiesCostsItsRunsOnlyTime) {
   const std::string node = node_of_a_job();
   const int killed = slurm().kill_node(node);
   EXPECT_GT(killed, 1);
-  expect_end(240);
+  expect_end();
   std::printf("%d processes of %s killed\n", killed, node.c_str());
   expect_whole(on_this_machine({study.string(), steps}), "a dead node");
 }
@@ -26,12 +26,11 @@ TEST_F(SlurmTrouble, SlowAControllerThatDiesIsNotNeededForTraining) {
   submit();
   ASSERT_TRUE(training(4));
   slurm().kill_controller(std::chrono::seconds(8));
-  expect_end(240);
+  expect_end();
   expect_whole(on_this_machine({study.string(), steps}), "a dead controller");
 }
 
 TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
-  lease = "6s";
   submit();
   ASSERT_TRUE(training(4));
   const Path directory = database().directory();
@@ -39,7 +38,7 @@ TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
   std::ifstream(directory / "data" / "postmaster.pid") >> postmaster;
   ::kill(postmaster, SIGQUIT);
   // Longer than three leases: what is trained stays with who trains it.
-  std::this_thread::sleep_for(std::chrono::seconds(20));
+  std::this_thread::sleep_for(std::chrono::seconds(65));
   const std::size_t meanwhile = ended();
   const std::string programs = run_process({"bash", "-c", "ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1"}).out;
   std::vector<std::string> argv{split(programs, '\n').front() + "/postgres",
@@ -53,7 +52,7 @@ TEST_F(SlurmTrouble, SlowADatabaseThatIsAwayStopsLeasingAndNothingElse) {
   if (::getuid() == 0)
     argv.insert(argv.begin(), {"setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"});
   LineProcess again({.argv = argv, .environment = {}, .own_group = true});
-  expect_end(240);
+  expect_end();
   EXPECT_THAT(logs(), HasSubstr("no new ones are leased until it is back"));
   EXPECT_THAT(logs(), HasSubstr("is back after"));
   EXPECT_THAT(logs(), ::testing::Not(HasSubstr("leased by another command"))) << "a lease was lost over the outage";
@@ -66,11 +65,11 @@ TEST_F(SlurmTrouble, SlowCancellingJobsKeepsCheckpointsAndCancellingAStudyEndsIt
   submit();
   ASSERT_TRUE(training(4));
   // A worker that has not trained a step yet has nothing to save.
-  ASSERT_TRUE(wait_until([&] { return evaluated() >= 3; }, 60)) << logs();
+  ASSERT_TRUE(wait_until([&] { return evaluated() >= 3; })) << logs();
   const ProcessResult jobs = mneme({"cancel", "--study", study.string(), "--jobs"});
   EXPECT_EQ(jobs.exit_code, 0) << jobs.err;
   EXPECT_THAT(jobs.out, HasSubstr("cancelled"));
-  expect_end(60);
+  expect_end();
   std::size_t checkpoints = 0;
   for (const auto& entry : std::filesystem::directory_iterator(lab.runs()))
     checkpoints += std::filesystem::exists(entry.path() / "checkpoint.safetensors") &&
@@ -89,7 +88,7 @@ TEST_F(SlurmTrouble, SlowCancellingJobsKeepsCheckpointsAndCancellingAStudyEndsIt
   submit();
   ASSERT_TRUE(training(4));
   EXPECT_EQ(mneme({"cancel", "--study", study.string()}).exit_code, 0);
-  expect_end(60);
+  expect_end();
   std::size_t cancelled = 0;
   for (const store::RunRecord& record : store::Index::open(lab).query())
     cancelled += record.state == store::RunState::cancelled ? 1 : 0;
