@@ -18,6 +18,8 @@ const std::vector<AnalysisEntry>& analysis_catalog() {
       {"interventions", "Interventions: which site carries a pair",
        "which part of the model carries a key or a value to the answer, and by what circuit"},
       {"state", "What the state holds", "bits about the pairs read so far that a linear probe finds in the state"},
+      {"autopsy", "Autopsy: the last steps of training", "which group of parameters was the first to leave its band",
+       true},
   };
   return list;
 }

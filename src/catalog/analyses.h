@@ -1,4 +1,5 @@
-// What `mneme inspect` can look at. The worker joins each to a function (inspect/list.h), the report to its figures.
+// What `mneme inspect` can look at. The worker joins each that needs the model to a function (inspect/list.h), the
+// report joins all to their figures.
 #pragma once
 
 #include <string>
@@ -11,6 +12,8 @@ struct AnalysisEntry {
   std::string name;
   std::string title;    // of its section
   std::string summary;  // one line, for --help
+  // Reads what the trainer recorded (core/autopsy.h): it needs no weights and no worker.
+  bool of_the_record = false;
 };
 
 const std::vector<AnalysisEntry>& analysis_catalog();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "core/safetensors.h"
 
 namespace mneme {
@@ -64,5 +65,10 @@ std::vector<Departure> departures(const TrainingTrace& trace);
 // "layers.0.mixer.A_log left its band first, at step 412: gradient norm 31, expected 0.02 to 0.4"; or that nothing did,
 // or that there are too few steps to say.
 std::string autopsy_sentence(const TrainingTrace& trace);
+
+// All of it: {"steps": [S], "sentence", "departures": [{"group", "quantity", "step", "value", "low", "high"}, ...],
+// "groups": [{"name", "gradient_norm": [S], "update_ratio": [S]}, ...], "model": {"loss": [S], "largest_logit": [S],
+// "smallest_decay": [S], "largest_decay": [S]}}. What is not finite is null.
+Json autopsy_json(const TrainingTrace& trace);
 
 }  // namespace mneme

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "catalog/python_store.h"
 #include "config/run_config.h"
@@ -169,6 +170,17 @@ train::CheckpointClock clock_of(const Json& request, std::int64_t bytes) {
   return train::CheckpointClock(bytes, request["checkpoint_seconds"], std::numeric_limits<double>::infinity());
 }
 
+// What a run that failed has of its last steps, if it can still be written.
+void keep_last_steps(const std::optional<train::Trainer>& trainer, const std::string& run,
+                     const store::RunWriter& writer) {
+  if (!trainer || trainer->trace().steps.empty()) return;
+  try {
+    save_autopsy(writer.directory().autopsy(), trainer->trace(), run, {.gate = writer.gate()});
+  } catch (const std::exception& error) {
+    writer.log(fmt::format("the last steps are not written: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 bool carry_out_run(const Json& request) {
@@ -188,8 +200,9 @@ bool carry_out_run(const Json& request) {
   for (const config::MixerConfig& mixer : run.mixers)
     if (mixer.entry->python) catalog::keep_class(*mixer.entry->python, directory.path() / "python");
   for (const std::string& warning : run.warnings) writer.log("warning: " + warning);
+  std::optional<train::Trainer> training;
   try {
-    train::Trainer trainer(run);
+    train::Trainer& trainer = training.emplace(run);
     const train::CheckpointFiles files(directory.checkpoint(), directory.previous_checkpoint(),
                                        directory.kept_weights(), writer.gate());
     for (const std::string& note : trainer.recover(files).notes) writer.log(note);
@@ -217,6 +230,7 @@ bool carry_out_run(const Json& request) {
     send_event("lost", {{"id", run.id}, {"message", error.what()}});
   } catch (const std::exception& error) {
     writer.log(fmt::format("failed: {}", failure_of(error).message));
+    keep_last_steps(training, run.id, writer);
     throw;
   }
   return true;

@@ -75,6 +75,56 @@ TEST_F(AppInspect, AReportShowsWhatWasFoundInItsRuns) {
   EXPECT_THAT(text.out, HasSubstr("not a result of mneme inspect"));
 }
 
+// The matrix of an IDS4 has no bound: at a rate that warms up to 1 its powers overflow.
+TEST_F(AppInspect, OfARunThatDivergedTheAutopsyNamesAGroup) {
+  mneme({"train", "task.length=48", "task.pairs=2", "task.vocab=64", "model.width=16", "model.mixer=ids4",
+         "train.batch=8", "train.steps=400", "train.eval_every=400", "train.clip=0", "train.lr=1",
+         "train.schedule=constant", "train.warmup=0.9", "train.eval_examples=20", "train.test_examples=20"});
+  const Json rows = json({"runs", "state=diverged"})["runs"];
+  ASSERT_EQ(rows.size(), 1U);
+  const std::string id = rows[0]["id"];
+  const Json run = json({"inspect", id, "--what", "autopsy"})["runs"][0];
+  ASSERT_EQ(run["analyses"].size(), 1U);
+  EXPECT_THAT(run["analyses"][0]["findings"][0].get<std::string>(), HasSubstr("left its band first, at step"));
+  EXPECT_EQ(run["analyses"][0]["findings"][0], json({"show", id})["autopsy"]);
+  EXPECT_TRUE(std::filesystem::exists(sample.lab.run(id).path() / "inspect/autopsy.vl.json"));
+  // Without any weights the autopsy is what there is.
+  const ProcessResult all = mneme({"inspect", id});
+  EXPECT_EQ(all.exit_code, 0) << all.out << all.err;
+  EXPECT_THAT(all.out, HasSubstr("Autopsy: the last steps of training"));
+}
+
+TEST_F(AppInspect, ARunThatFailedHasItsLastSteps) {
+  const std::vector<std::string> train =
+      joined(joined({"train"}, kTiny), {"train.steps=8", "train.keep=[6]", "model.mixer=gru"});
+  ASSERT_EQ(mneme(train).exit_code, 0);
+  const std::string id = json({"runs", "mixer=gru"})["runs"][0]["id"];
+  const Path directory = sample.lab.run(id).path();
+  std::filesystem::remove_all(directory);
+  // Where the folder of kept weights should be there is a file: the run fails after step 6.
+  std::filesystem::create_directories(directory);
+  write_file_atomically(directory / "weights", "");
+  EXPECT_NE(mneme(train).exit_code, 0);
+  const Json run = json({"inspect", id, "--what", "autopsy"})["runs"][0];
+  EXPECT_EQ(run["analyses"][0]["result"]["steps"], Json({1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(AppInspect, WhatWasFoundBeforeAFailureIsKept) {
+  ASSERT_EQ(mneme(joined({"train"}, kTiny)).exit_code, 0);
+  ASSERT_EQ(mneme(joined(joined({"train"}, kTiny), {"train.seed=2"})).exit_code, 0);
+  const std::string id = testing::sample_run().id;
+  for (const char* file : {"checkpoint.safetensors", "checkpoint.previous.safetensors"})
+    std::filesystem::remove(sample.lab.run(id).path() / file);
+  const ProcessResult both = mneme({"inspect", "mixer=attention", "--what", "gradient,autopsy", "--examples", "2"});
+  EXPECT_EQ(both.exit_code, 5) << both.err;
+  EXPECT_THAT(both.err, HasSubstr("run " + id + " was not inspected"));
+  for (const Json& run : json({"runs", "mixer=attention"})["runs"]) {
+    const Path folder = sample.lab.run(run["id"].get<std::string>()).path() / "inspect";
+    EXPECT_TRUE(std::filesystem::exists(folder / "autopsy.json"));
+    EXPECT_EQ(std::filesystem::exists(folder / "gradient.json"), run["id"] != id);
+  }
+}
+
 TEST_F(AppInspect, WrongInputIsNamed) {
   ASSERT_EQ(mneme(joined({"train"}, kTiny)).exit_code, 0);
   const std::string id = testing::sample_run().id;

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,8 +39,11 @@ TEST(GradientByLag, OfAMovingAverageFallsByItsDecay) {
   ASSERT_EQ(exact["losses"], 1);
   ASSERT_EQ(exact["lags"].size(), 32U);
   const double newest = exact["lags"][0]["mean"];
+  double worst = 0;
   for (const Json& lag : exact["lags"])
-    EXPECT_NEAR(lag["mean"].get<double>() / newest, std::pow(a, lag["lag"].get<double>()), 1e-9);
+    worst = std::max(worst, std::abs(lag["mean"].get<double>() / newest - std::pow(a, lag["lag"].get<double>())));
+  EXPECT_LT(worst, 1e-9);
+  RecordProperty("worst", fmt::format("{:.2g}", worst));
   EXPECT_NEAR(exact["fit"]["exponential"]["factor"].get<double>(), a, 1e-9);
 }
 
@@ -69,9 +73,11 @@ TEST(DecayFit, KnowsExponentialsAndPowerLaws) {
   EXPECT_TRUE(decay_fit({1, 2, 3}, {1, 1, 1}).is_null());
 }
 
-TEST(Analyses, EveryOneOfTheCatalogHasAFunction) {
-  for (const catalog::AnalysisEntry& entry : catalog::analysis_catalog())
+TEST(Analyses, EveryOneOfTheCatalogThatNeedsTheModelHasAFunction) {
+  for (const catalog::AnalysisEntry& entry : catalog::analysis_catalog()) {
+    if (entry.of_the_record) continue;
     EXPECT_NE(analysis_function(entry.name), nullptr) << entry.name;
+  }
 }
 
 }  // namespace

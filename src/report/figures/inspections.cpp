@@ -17,6 +17,7 @@ struct NamedRendering {
 constexpr NamedRendering kRenderings[] = {
     {"matrix", render_matrix},     {"patterns", render_patterns},           {"spectra", render_spectra},
     {"gradient", render_gradient}, {"interventions", render_interventions}, {"state", render_state},
+    {"autopsy", render_autopsy},
 };
 
 }  // namespace

@@ -24,5 +24,6 @@ ReportSection render_spectra(const Json& result, const InspectedRun& run);
 ReportSection render_gradient(const Json& result, const InspectedRun& run);
 ReportSection render_interventions(const Json& result, const InspectedRun& run);
 ReportSection render_state(const Json& result, const InspectedRun& run);
+ReportSection render_autopsy(const Json& result, const InspectedRun& run);
 
 }  // namespace mneme::report

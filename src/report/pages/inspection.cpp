@@ -4,6 +4,7 @@
 
 #include "catalog/analyses.h"
 #include "core/code_identity.h"
+#include "core/directory_lock.h"
 #include "core/error.h"
 
 namespace mneme::report {
@@ -59,9 +60,11 @@ std::vector<InspectionResult> kept_inspections(const Path& run_directory) {
     } catch (const Json::exception& error) {
       throw Error(ErrorKind::data, file.string(), std::string("not a result of mneme inspect: ") + error.what());
     }
-    newest = std::max(newest, found.back().step);
+    if (!entry.of_the_record) newest = std::max(newest, found.back().step);
   }
-  std::erase_if(found, [&](const InspectionResult& one) { return one.step != newest; });
+  std::erase_if(found, [&](const InspectionResult& one) {
+    return one.step != newest && !catalog::find_analysis(one.analysis).of_the_record;
+  });
   return found;
 }
 
@@ -69,6 +72,8 @@ std::vector<std::string> keep_inspections(const Path& run_directory, const Inspe
                                           const std::vector<InspectionResult>& results, const RenderTools& tools) {
   const Path folder = folder_of(run_directory);
   file_system().create_directories(folder);
+  // inspect.json is made of what others kept meanwhile too.
+  const DirectoryLock lock(folder);
   for (const InspectionResult& one : results)
     write_file_atomically(folder / (one.analysis + ".json"), canonical({{"analysis", one.analysis},
                                                                         {"run", run.id},

@@ -20,10 +20,12 @@ struct InspectionResult {
   Json result;
 };
 
-// Those that were kept in the directory, in the order of the catalog; of the newest step only.
+// Those that were kept in the directory, in the order of the catalog; of the newest step only, but for what is of the
+// record of the training.
 std::vector<InspectionResult> kept_inspections(const Path& run_directory);
 
-// Adds these results to those that are there, and rewrites everything. Returns what could not be drawn.
+// Adds these results to those that are there, and rewrites everything; several processes take turns. Returns what could
+// not be drawn.
 std::vector<std::string> keep_inspections(const Path& run_directory, const InspectedRun& run,
                                           const std::vector<InspectionResult>& results, const RenderTools& tools = {});
 

@@ -1,39 +1,16 @@
 #include "report/pages/kept_results.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
+#include "core/directory_lock.h"
 #include "report/pages/study_rows.h"
 #include "report/stats/result_file.h"
 #include "store/run_record.h"
 
 namespace mneme::report {
-namespace {
-
-class DirectoryLock {
- public:
-  explicit DirectoryLock(const Path& directory) : file_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) {
-      if (file_ >= 0) ::close(file_);
-      throw Error(ErrorKind::io, directory.string(), "cannot lock the directory of kept results");
-    }
-  }
-  ~DirectoryLock() { ::close(file_); }
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
-
- private:
-  int file_;
-};
-
-}  // namespace
-
 Path kept_file(const Path& directory, const std::string& item, const std::string& scale) {
   return directory / fmt::format("{}.{}.jsonl", item, scale);
 }

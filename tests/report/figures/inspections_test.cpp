@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "catalog/analyses.h"
+#include "core/autopsy.h"
 #include "report/pages/inspection.h"
 #include "support/expect_error.h"
 #include "support/json_schema.h"
@@ -124,11 +126,26 @@ Json state_result() {
             {{"pairs", 15}, {"accuracy", 0.5}, {"bits", 9.0}}}}};
 }
 
+// A group whose gradient grows a hundredfold at step 50, and one that stays calm; at the end the loss is lost.
+Json autopsy_result() {
+  TrainingTrace trace{{"embedding", "layers.0.A_log"}, {}};
+  for (int step = 1; step <= 60; ++step)
+    trace.add({.step = step,
+               .loss = step < 60 ? 2.0F : NAN,
+               .largest_logit = 5,
+               .smallest_decay = NAN,
+               .largest_decay = NAN,
+               .gradient_norm = {1, step < 50 ? 0.1F : 10.0F},
+               .update_ratio = {1e-3F, 1e-3F}});
+  return autopsy_json(trace);
+}
+
 // A result of each analysis.
 const std::map<std::string, Json>& samples() {
   static const std::map<std::string, Json> list{
       {"matrix", matrix_result()},     {"patterns", patterns_result(0.9)},        {"spectra", spectra_result()},
-      {"gradient", gradient_result()}, {"interventions", interventions_result()}, {"state", state_result()}};
+      {"gradient", gradient_result()}, {"interventions", interventions_result()}, {"state", state_result()},
+      {"autopsy", autopsy_result()}};
   return list;
 }
 
@@ -165,6 +182,22 @@ TEST(Inspections, SayWhichCircuitWasFoundAndWhatTheStateHolds) {
       ElementsAre("state of layer 0 (mamba): at most 12.0 bits, 4.0 pairs' worth, after 4 pairs, in 2048 floats "
                   "(0.0059 bits and 0.002 pairs per float)",
                   "queried after 15 pairs, the model reads back 9.0 of 45 bits"));
+}
+
+TEST(Inspections, TheAutopsyNamesTheGroupAndColoursIt) {
+  const ReportSection section = inspection_section("autopsy", autopsy_result(), kRun);
+  EXPECT_THAT(section.findings,
+              ElementsAre("layers.0.A_log left its band first, at step 50: gradient norm 10, expected 0.025 to 0.4"));
+  EXPECT_THAT(section.tables[0].table.rows,
+              ElementsAre(ElementsAre("50", "layers.0.A_log", "gradient norm", "10", "0.025 to 0.4"),
+                          ElementsAre("60", "the model", "loss", "not finite", "0.5 to 8")));
+  const Json& figure = section.figures[0].specification;
+  ASSERT_EQ(figure["concat"].size(), 3U);  // no mixer has a decay
+  std::set<std::string> coloured, grey;
+  for (const Json& point : figure["concat"][0]["data"]["values"])
+    (point.contains("series") ? coloured : grey).insert(point["line"]);
+  EXPECT_THAT(coloured, ElementsAre("layers.0.A_log"));
+  EXPECT_THAT(grey, ElementsAre("embedding"));
 }
 
 TEST(Inspections, WhatDoesNotApplyIsSaid) {
@@ -215,6 +248,13 @@ TEST(Inspections, AreKeptBesideEachOtherAndDroppedWithOlderWeights) {
   EXPECT_THAT(read_file(directory / "inspect/gradient-by-lag.csv"), HasSubstr("lag,mean gradient,losses"));
   ASSERT_EQ(kept_inspections(directory.path()).size(), 1U);
   EXPECT_EQ(kept_inspections(directory.path())[0].step, 100);
+
+  // What is of the record of the training stays, whatever weights are looked at.
+  keep_inspections(directory.path(), kRun, {{"autopsy", 60, 0, autopsy_result()}}, none);
+  keep_inspections(directory.path(), kRun, {{"state", 200, 16, state_result()}}, none);
+  std::vector<std::string> names;
+  for (const InspectionResult& one : kept_inspections(directory.path())) names.push_back(one.analysis);
+  EXPECT_THAT(names, ElementsAre("state", "autopsy"));
 
   write_file_atomically(directory / "inspect/gradient.json", "{\"step\": 1}\n");
   EXPECT_THAT(error_of(ErrorKind::data, [&] { kept_inspections(directory.path()); }),
