@@ -1,7 +1,7 @@
 #include "train/streaming.h"
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 #include "core/error.h"
 #include "train/answer_detail.h"
@@ -14,53 +14,43 @@ constexpr std::int64_t kTokensPerTick = 1024;
 // Hidden states that the head reads at a time.
 constexpr std::size_t kHeadRows = 512;
 
-// Some examples side by side. Time comes first: a step reads B tokens that are next to each other.
-struct TimeMajor {
-  std::int64_t length, sequences;
-  torch::Tensor tokens;  // [L, B] int32
+// Some examples side by side. Nothing of them is copied: a token is 12 bytes.
+struct Sequences {
+  std::int64_t length, count;
+  torch::Tensor tokens;  // [B, L] int32
   std::vector<std::int32_t> labels, predictions;
 
-  TimeMajor(std::int64_t L, std::int64_t B)
+  Sequences(const tasks::ExampleSource& source, std::int64_t L, std::int64_t first, std::int64_t B)
       : length(L),
-        sequences(B),
-        tokens(torch::empty({L, B}, torch::kInt32)),
-        labels(static_cast<std::size_t>(L * B)),
-        predictions(labels.size(), tasks::kUnlabelled) {}
+        count(B),
+        tokens(torch::empty({B, L}, torch::kInt32)),
+        labels(static_cast<std::size_t>(B * L)),
+        predictions(labels.size(), tasks::kUnlabelled) {
+    for (std::int64_t b = 0; b < B; ++b)
+      source.write(static_cast<std::uint64_t>(first + b),
+                   {.tokens = tokens_of(b), .labels = of(labels, b), .signal = {}, .targets = {}});
+  }
 
-  // One example, in its own order.
-  void sequence(const std::int32_t* from, std::int64_t b, std::vector<std::int32_t>& to) const {
-    for (std::int64_t t = 0; t < length; ++t) to[static_cast<std::size_t>(t)] = from[t * sequences + b];
+  std::size_t place(std::int64_t b, std::int64_t t) const { return static_cast<std::size_t>(b * length + t); }
+  std::span<std::int32_t> tokens_of(std::int64_t b) {
+    return {tokens.data_ptr<std::int32_t>() + place(b, 0), static_cast<std::size_t>(length)};
+  }
+  std::span<std::int32_t> of(std::vector<std::int32_t>& all, std::int64_t b) const {
+    return {all.data() + place(b, 0), static_cast<std::size_t>(length)};
   }
 };
-
-TimeMajor make_examples(const tasks::ExampleSource& source, std::int64_t length, std::int64_t first,
-                        std::int64_t sequences) {
-  TimeMajor batch(length, sequences);
-  std::vector<std::int32_t> tokens(static_cast<std::size_t>(length)), labels(tokens.size());
-  auto* to = batch.tokens.data_ptr<std::int32_t>();
-  for (std::int64_t b = 0; b < sequences; ++b) {
-    source.write(static_cast<std::uint64_t>(first + b),
-                 {.tokens = tokens, .labels = labels, .signal = {}, .targets = {}});
-    for (std::int64_t t = 0; t < length; ++t) {
-      const auto at = static_cast<std::size_t>(t * sequences + b);
-      to[at] = tokens[static_cast<std::size_t>(t)];
-      batch.labels[at] = labels[static_cast<std::size_t>(t)];
-    }
-  }
-  return batch;
-}
 
 // Collects hidden states at labelled positions and reads them out when there are enough.
 class Reader {
  public:
-  Reader(models::SequenceModel& model, TimeMajor& batch) : model_(model), batch_(batch) {}
+  Reader(models::SequenceModel& model, Sequences& batch) : model_(model), batch_(batch) {}
 
   // The hidden states [B, D] of time t.
   void see(std::int64_t t, const torch::Tensor& hidden) {
     const torch::Tensor h = hidden.contiguous();
     const auto D = static_cast<std::size_t>(h.size(1));
-    for (std::int64_t b = 0; b < batch_.sequences; ++b) {
-      const auto at = static_cast<std::size_t>(t * batch_.sequences + b);
+    for (std::int64_t b = 0; b < batch_.count; ++b) {
+      const std::size_t at = batch_.place(b, t);
       if (batch_.labels[at] == tasks::kUnlabelled) continue;
       const float* row = h.data_ptr<float>() + static_cast<std::size_t>(b) * D;
       hidden_.insert(hidden_.end(), row, row + D);
@@ -86,7 +76,7 @@ class Reader {
 
  private:
   models::SequenceModel& model_;
-  TimeMajor& batch_;
+  Sequences& batch_;
   std::vector<float> hidden_;  // [labelled positions so far, D]
   std::vector<std::size_t> places_;
   std::vector<std::int32_t> answers_;
@@ -95,7 +85,7 @@ class Reader {
 struct Tally {
   std::int64_t labelled = 0, correct = 0, exact = 0;
 
-  void add(const std::vector<std::int32_t>& labels, const std::vector<std::int32_t>& predicted) {
+  void add(std::span<const std::int32_t> labels, std::span<const std::int32_t> predicted) {
     bool all = true;
     for (std::size_t t = 0; t < labels.size(); ++t) {
       if (labels[t] == tasks::kUnlabelled) continue;
@@ -118,23 +108,20 @@ Scores evaluate_streamed(const config::RunConfig& run, const tasks::Task& task, 
   AnswerDetail detail(run, task);
   Tally tally;
   double loss = 0;
-  std::vector<std::int32_t> tokens(static_cast<std::size_t>(L)), labels(tokens.size()), predicted(tokens.size());
   for (std::int64_t first = 0; first < examples; first += most) {
-    TimeMajor batch = make_examples(source, L, first, std::min(most, examples - first));
+    Sequences batch(source, L, first, std::min(most, examples - first));
     Reader reader(model, batch);
-    models::ModelState state = model.initial_state(batch.sequences);
+    models::ModelState state = model.initial_state(batch.count);
     for (std::int64_t t = 0; t < L; ++t) {
-      reader.see(t, model.step(state, batch.tokens.select(0, t)));
+      reader.see(t, model.step(state, batch.tokens.select(1, t).contiguous()));
       if (t % kTokensPerTick == 0) tick();
     }
     reader.flush();
     loss += reader.loss;
-    for (std::int64_t b = 0; b < batch.sequences; ++b) {
-      batch.sequence(batch.tokens.data_ptr<std::int32_t>(), b, tokens);
-      batch.sequence(batch.labels.data(), b, labels);
-      batch.sequence(batch.predictions.data(), b, predicted);
+    for (std::int64_t b = 0; b < batch.count; ++b) {
+      const auto labels = batch.of(batch.labels, b), predicted = batch.of(batch.predictions, b);
       tally.add(labels, predicted);
-      if (depth == Depth::detail) detail.add(tokens, labels, predicted);
+      if (depth == Depth::detail) detail.add(batch.tokens_of(b), labels, predicted);
     }
   }
   const auto count = static_cast<double>(std::max<std::int64_t>(tally.labelled, 1));
