@@ -113,27 +113,37 @@ void matrix_step_simd(const MatrixStepInput& in, const float* before, float* aft
   }
 }
 
-// Plain loops over arrays, which the compiler makes vectors of for each target.
+// Moves the states i, i + 1, ... of one channel on and returns what they add to the output, in each lane.
+template <class D>
+HWY_INLINE hn::Vec<D> move_complex_states(D d, const DiagonalStepInput& in, std::size_t of, std::size_t from, double x,
+                                          const float* before, float* after) {
+  const hn::Rebind<float, D> single;
+  hn::Vec<decltype(single)> s, t;
+  hn::LoadInterleaved2(single, before + from, s, t);
+  const auto load = [&](const double* coefficients) { return hn::LoadU(d, coefficients + of); };
+  const auto token = hn::Set(d, x), old_re = hn::PromoteTo(d, s), old_im = hn::PromoteTo(d, t);
+  const auto pole_re = load(in.pole.re), pole_im = load(in.pole.im);
+  const auto re = hn::MulAdd(load(in.input.re), token, hn::NegMulAdd(pole_im, old_im, hn::Mul(pole_re, old_re)));
+  const auto im = hn::MulAdd(load(in.input.im), token, hn::MulAdd(pole_im, old_re, hn::Mul(pole_re, old_im)));
+  hn::StoreInterleaved2(hn::DemoteTo(single, re), hn::DemoteTo(single, im), single, after + from);
+  return hn::NegMulAdd(load(in.output.im), im, hn::Mul(load(in.output.re), re));
+}
+
 void diagonal_step_simd(const DiagonalStepInput& in, const float* before, float* after, float* out) {
-  const AlignedDoubles parts(in.n, kUnset);
-  double* HWY_RESTRICT part = parts.data();
-  for (std::size_t b = 0; b < in.B; ++b)
-    for (std::size_t h = 0; h < in.H; ++h) {
-      const std::size_t of = h * in.n, from = 2 * (b * in.H + h) * in.n;
-      const double x = in.x[b * in.H + h];
-      const double *p = in.pole.re + of, *q = in.pole.im + of, *in_re = in.input.re + of, *in_im = in.input.im + of,
-                   *out_re = in.output.re + of, *out_im = in.output.im + of;
-      for (std::size_t i = 0; i < in.n; ++i) {
-        const double s = before[from + 2 * i], t = before[from + 2 * i + 1];
-        const double re = p[i] * s - q[i] * t + in_re[i] * x, im = p[i] * t + q[i] * s + in_im[i] * x;
-        after[from + 2 * i] = static_cast<float>(re);
-        after[from + 2 * i + 1] = static_cast<float>(im);
-        part[i] = out_re[i] * re - out_im[i] * im;
-      }
-      double y = 0;
-      for (std::size_t i = 0; i < in.n; ++i) y += part[i];
-      out[b * in.H + h] = static_cast<float>(y);
-    }
+  const hn::ScalableTag<double> wide;
+  const hn::CappedTag<double, 1> one;
+  const std::size_t lanes = hn::Lanes(wide), whole = in.n - in.n % lanes;
+  for (std::size_t row = 0; row < in.B * in.H; ++row) {
+    const std::size_t of = row % in.H * in.n, from = 2 * row * in.n;
+    const double x = in.x[row];
+    auto sum = hn::Zero(wide);
+    for (std::size_t i = 0; i < whole; i += lanes)
+      sum = hn::Add(sum, move_complex_states(wide, in, of + i, from + 2 * i, x, before, after));
+    double y = hn::GetLane(hn::SumOfLanes(wide, sum));
+    for (std::size_t i = whole; i < in.n; ++i)
+      y += hn::GetLane(move_complex_states(one, in, of + i, from + 2 * i, x, before, after));
+    out[row] = static_cast<float>(y);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "kernels/scan/token_step.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kernels/harness.h"
@@ -64,7 +63,6 @@ KERNEL_TEST(KernelsTokenStep, TheSelectiveStepAgreesWithItsReference) {
         worst = std::max(worst,
                          worst_error(problem.run(selective_step, N % 3), problem.run(selective_step_reference, N % 3)));
       }
-  ::testing::Test::RecordProperty("worst", fmt::format("{:.2g}", worst));
   EXPECT_LE(worst, kTolerance) << worst;
 }
 
@@ -113,7 +111,6 @@ KERNEL_TEST(KernelsTokenStep, TheMatrixStepAgreesWithItsReference) {
         for (const bool removes : {false, true})
           worst = std::max(worst, worst_error(run_matrix(matrix_step, 3, K, V, decays, removes, V % 3),
                                               run_matrix(matrix_step_reference, 3, K, V, decays, removes, V % 3)));
-  ::testing::Test::RecordProperty("worst", fmt::format("{:.2g}", worst));
   EXPECT_LE(worst, kTolerance) << worst;
 }
 
@@ -130,10 +127,11 @@ Written run_diagonal(decltype(&diagonal_step) step, std::size_t B, std::size_t H
 }
 
 KERNEL_TEST(KernelsTokenStep, TheDiagonalStepAgreesWithItsReference) {
-  for (const std::size_t n : {1, 2, 3, 8, 17, 32})
-    EXPECT_LE(worst_error(run_diagonal(diagonal_step, 2, 3, n), run_diagonal(diagonal_step_reference, 2, 3, n)),
-              kTolerance)
-        << n;
+  double worst = 0;
+  for (const std::size_t n : {1, 2, 3, 4, 7, 8, 15, 16, 17, 32, 33})
+    worst = std::max(worst,
+                     worst_error(run_diagonal(diagonal_step, 2, 3, n), run_diagonal(diagonal_step_reference, 2, 3, n)));
+  EXPECT_LE(worst, kTolerance);
 }
 
 KERNEL_TEST(KernelsTokenStep, PlantedFaultsAreRejected) {
