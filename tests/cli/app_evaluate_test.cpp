@@ -86,6 +86,8 @@ TEST_F(AppEvaluate, WrongInputIsNamed) {
   EXPECT_THAT(refused({id, "task.lenght=9"}), HasSubstr("unknown key 'lenght'"));
   EXPECT_THAT(refused({id, "task.name=copying"}), HasSubstr("a run is evaluated on its own task"));
   EXPECT_THAT(refused({id, "--mode", "fast"}), HasSubstr("expected auto, forward or step"));
+  EXPECT_THAT(refused({id, "--examples", "0"}), HasSubstr("[--examples] got 0, expected at least 1"));
+  EXPECT_THAT(refused({id, "--kept", "-5"}), HasSubstr("[--kept] got -5, expected a step of train.keep"));
   EXPECT_THAT(refused({id, "--name", "a/b"}), HasSubstr("[--name] got 'a/b'"));
   EXPECT_THAT(refused({}), HasSubstr("no runs selected"));
   // A run without a checkpoint, and one whose positions end.

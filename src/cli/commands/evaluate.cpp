@@ -25,7 +25,7 @@ namespace {
 struct EvaluateOptions {
   RunSelection runs;
   std::string along, name, mode = "auto";
-  std::int64_t examples = 0, kept = -1;
+  std::optional<std::int64_t> examples, kept;
   bool phases = false, replace = false;
   JobsOption jobs;
 };
@@ -47,8 +47,10 @@ Json take_task_options(std::vector<std::string>& arguments) {
 
 Json asked_of(const EvaluateOptions& options, const Json& task) {
   static_cast<void>(config::parse_reading(options.mode));
-  if (options.examples < 0)
-    throw Error(ErrorKind::usage, "--examples", fmt::format("got {}, expected at least 1", options.examples));
+  if (options.examples && *options.examples < 1)
+    throw Error(ErrorKind::usage, "--examples", fmt::format("got {}, expected at least 1", *options.examples));
+  if (options.kept && *options.kept < 0)
+    throw Error(ErrorKind::usage, "--kept", fmt::format("got {}, expected a step of train.keep", *options.kept));
   const std::size_t equals = options.along.find('=');
   Json values = Json::array();
   if (equals != options.along.npos)
@@ -56,10 +58,10 @@ Json asked_of(const EvaluateOptions& options, const Json& task) {
   return {{"task", task},
           {"along", options.along.substr(0, equals)},
           {"values", values},
-          {"examples", options.examples},
+          {"examples", options.examples.value_or(0)},
           {"mode", options.mode},
           {"phases", options.phases},
-          {"kept", options.kept < 0 ? Json() : Json(options.kept)}};
+          {"kept", options.kept ? Json(*options.kept) : Json()}};
 }
 
 std::string default_name(const Json& asked) {
