@@ -43,8 +43,8 @@ RunQueue::RunQueue(std::span<const config::RunConfig> runs, const store::Lab& la
     else
       missing.push_back(run);
   }
-  std::vector<double> costs;
-  for (const config::RunConfig& run : runs_) costs.push_back(cost ? cost(run) : run.training_flops());
+  std::vector<double> costs(runs_.size());
+  for (const std::size_t run : missing) costs[run] = cost ? cost(runs_[run]) : runs_[run].training_flops();
   std::stable_sort(missing.begin(), missing.end(), [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
   waiting_.assign(missing.begin(), missing.end());
 }

@@ -199,7 +199,7 @@ std::vector<config::RunConfig> Grid::runs() const {
 }
 
 std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Conditions>& exclusions, Cursor& cursor,
-                                           config::RunResolver& resolver) const try {
+                                           config::RunSeries& series) const try {
   const ConfigValue& configuration = cursor.at(number);
   std::vector<Conditions*> undecided;
   for (Conditions& exclusion : exclusions) {
@@ -208,7 +208,7 @@ std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Cond
     if (verdict.value_or(false)) return std::nullopt;
     if (!verdict) undecided.push_back(&exclusion);
   }
-  config::RunConfig run = resolver.resolve(configuration);
+  config::RunConfig run = series.resolve(configuration);
   if (undecided.empty()) return run;
   const Json complete = run.json();
   for (Conditions* exclusion : undecided)
@@ -222,12 +222,12 @@ std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Cond
 std::vector<config::RunConfig> Grid::runs(std::vector<Conditions>& exclusions) const {
   std::vector<config::RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
-  config::RunResolver resolver;
+  config::RunSeries series;
   Cursor cursor(*this);
   runs.reserve(static_cast<std::size_t>(size_));
   numbers.reserve(static_cast<std::size_t>(size_));
   for (std::int64_t number = 0; number < size_; ++number) {
-    auto one = run(number, exclusions, cursor, resolver);
+    auto one = run(number, exclusions, cursor, series);
     if (!one) continue;
     const auto [first, added] = numbers.emplace(one->id, number);
     if (!added) fail_twice(first->second, number, one->id);

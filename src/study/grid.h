@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/run_config.h"
+#include "config/run_series.h"
 #include "core/config.h"
 #include "study/axis.h"
 #include "study/conditions.h"
@@ -56,7 +57,7 @@ class Grid {
   class Cursor;
   // Nothing if the point is excluded.
   std::optional<config::RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions, Cursor& cursor,
-                                       config::RunResolver& resolver) const;
+                                       config::RunSeries& series) const;
   [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 
   ConfigValue tree_;

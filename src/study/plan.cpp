@@ -9,29 +9,6 @@
 namespace mneme::study {
 namespace {
 
-// The work of a forward pass of runs in turn: it is counted again only where task or model are others than before.
-// Runs of a grid share the values of their options, so places in memory tell.
-class ForwardWork {
- public:
-  double of(const config::RunConfig& run) {
-    if (task_ != &run.task.values() || model_ != &run.model.values()) {
-      task_ = &run.task.values();
-      model_ = &run.model.values();
-      flops_ = run.forward_flops_per_example();
-    }
-    return flops_;
-  }
-
- private:
-  const Json *task_ = nullptr, *model_ = nullptr;
-  double flops_ = 0;
-};
-
-// Backward is twice the work of forward (RunConfig::training_flops).
-double step_work(const config::RunConfig& run, ForwardWork& forward) {
-  return 3.0 * forward.of(run) * static_cast<double>(run.train.integer("batch"));
-}
-
 struct RunWork {
   double tokens = 0, flops = 0;
 };
@@ -53,6 +30,20 @@ double tested_work(const config::RunConfig& run) {
 }
 
 }  // namespace
+
+double ForwardWork::of(const config::RunConfig& run) {
+  if (task_ != &run.task.values() || model_ != &run.model.values()) {
+    task_ = &run.task.values();
+    model_ = &run.model.values();
+    flops_ = run.forward_flops_per_example();
+  }
+  return flops_;
+}
+
+// Backward is twice the work of forward (RunConfig::training_flops).
+double step_work(const config::RunConfig& run, ForwardWork& forward) {
+  return 3.0 * forward.of(run) * static_cast<double>(run.train.integer("batch"));
+}
 
 StudyPlan make_plan(const Study& study,
                     const std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>>& states) {
@@ -107,13 +98,17 @@ std::map<std::string, std::size_t> representatives(std::span<const config::RunCo
   return chosen;
 }
 
-double estimated_seconds(const config::RunConfig& run, double share, const config::RunConfig& representative,
-                         double step_seconds) {
-  ForwardWork forward;
-  const double rate = step_work(representative, forward) / step_seconds;
+double estimated_seconds(const config::RunConfig& run, double share, double rate, ForwardWork& forward) {
   const auto number = [&](const char* name) { return static_cast<double>(run.train.integer(name)); };
   const double evaluated = number("steps") / number("eval_every") * number("eval_examples") + number("test_examples");
-  return (share * (run.training_flops() + evaluated * run.forward_flops_per_example()) + tested_work(run)) / rate;
+  const double trained = number("steps") * step_work(run, forward);
+  return (share * (trained + evaluated * forward.of(run)) + tested_work(run)) / rate;
+}
+
+double estimated_seconds(const config::RunConfig& run, double share, const config::RunConfig& representative,
+                         double step_seconds) {
+  ForwardWork of_run, of_representative;
+  return estimated_seconds(run, share, step_work(representative, of_representative) / step_seconds, of_run);
 }
 
 double makespan(std::vector<double> seconds, std::int64_t workers) {

@@ -35,8 +35,24 @@ std::string kind_of(const config::RunConfig& run);
 std::map<std::string, std::size_t> representatives(std::span<const config::RunConfig> runs,
                                                    std::span<const std::size_t> among);
 
-// Seconds that the rest of a run takes on one core, from the measured step of its kind's representative: steps,
-// evaluations and the tests of [test] scale with useful work.
+// Useful work of a forward pass of runs in turn: it is counted again only where task or model are others than before.
+// Runs of a grid share the values of their options, so places in memory tell.
+class ForwardWork {
+ public:
+  double of(const config::RunConfig& run);
+
+ private:
+  const Json *task_ = nullptr, *model_ = nullptr;
+  double flops_ = 0;
+};
+
+// Useful floating-point operations of a step, forward and backward.
+double step_work(const config::RunConfig& run, ForwardWork& forward);
+
+// Seconds that the rest of a run takes on one core, at a rate of useful operations per second: steps, evaluations and
+// the tests of [test] scale with useful work.
+double estimated_seconds(const config::RunConfig& run, double share, double rate, ForwardWork& forward);
+// The same from the measured step of its kind's representative.
 double estimated_seconds(const config::RunConfig& run, double share, const config::RunConfig& representative,
                          double step_seconds);
 
