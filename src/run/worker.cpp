@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/shortage.h"
 #include "core/text.h"
 
 namespace mneme::run {
@@ -68,7 +69,8 @@ void await(LineProcess& process, const Path& worker, std::string_view last,
     for (const std::string& line : process.receive()) {
       const Json event = parse_event(line);
       if (event["event"] == "failed")
-        throw Error(static_cast<ErrorKind>(event.value("kind", 1)), "", event.value("message", "the worker failed"));
+        throw ShortageError(shortage_named(event.value("shortage", "")), static_cast<ErrorKind>(event.value("kind", 1)),
+                            "", event.value("message", "the worker failed"));
       on_event(event);
       if (event["event"] == last) return;
     }

@@ -9,6 +9,7 @@
 #include "cli/study_input.h"
 #include "cli/train_runs.h"
 #include "core/error.h"
+#include "core/shortage.h"
 #include "core/text.h"
 #include "report/pages/budgets.h"
 #include "report/pages/table.h"
@@ -35,25 +36,57 @@ std::unordered_map<std::string, std::pair<store::RunState, std::int64_t>> known_
 struct TimeEstimate {
   std::vector<double> seconds;  // of each run that is missing
   Json measured = Json::array();
+  std::string why_not;  // what kept it from being measured
 };
+
+constexpr double kGibibyte = 1073741824;
+
+// What the smallest step of training holds: weights, gradients and two moments of each, four bytes a number.
+double least_bytes(const config::RunConfig& run) { return 16 * static_cast<double>(run.parameters()); }
+
+// A run that cannot fit is not tried: it would take the memory of everything else that runs here.
+std::string why_too_large(std::span<const config::RunConfig* const> runs) {
+  const double there = run::available_memory();
+  for (const config::RunConfig* run : runs)
+    if (there > 0 && least_bytes(*run) > there)
+      return fmt::format(
+          "{} parameters with their gradients and moments need {:.3g} GiB of memory, {:.3g} GiB are free",
+          grouped(run->parameters()), least_bytes(*run) / kGibibyte, there / kGibibyte);
+  return "";
+}
 
 TimeEstimate estimate(const study::Study& study, const study::StudyPlan& plan, const store::Lab& lab, bool measure) {
   const auto chosen = study::representatives(study.runs, plan.to_run);
   std::vector<const config::RunConfig*> runs;
   for (const auto& [kind, run] : chosen) runs.push_back(&study.runs[run]);
-  const auto steps = run::calibrated_steps(runs, lab, measure);
   TimeEstimate result;
-  for (const auto& [kind, run] : chosen)
-    if (steps.contains(study.runs[run].id))
-      result.measured.push_back({{"kind", kind},
-                                 {"step_seconds", steps.at(study.runs[run].id).seconds},
-                                 {"bytes", steps.at(study.runs[run].id).bytes}});
-  if (result.measured.size() != chosen.size()) return result;
+  std::map<std::string, run::StepCost> steps;
+  if (measure) result.why_not = why_too_large(runs);
+  try {
+    steps = run::calibrated_steps(runs, lab, measure && result.why_not.empty());
+  } catch (const Error& error) {
+    if (shortage_of(error) != Shortage::memory) throw;
+    result.why_not = error.what();
+  }
+  std::map<std::string, double> rates;  // useful operations per second, by kind
+  study::ForwardWork forward;
+  for (const auto& [kind, number] : chosen) {
+    const config::RunConfig& run = study.runs[number];
+    const auto found = steps.find(run.id);
+    if (found == steps.end()) return result;
+    const run::StepCost& cost = found->second;
+    result.measured.push_back({{"kind", kind}, {"step_seconds", cost.seconds}, {"bytes", cost.bytes}});
+    rates[kind] = study::step_work(run, forward) / cost.seconds;
+  }
+  const Json* last_model = nullptr;
+  const tasks::TaskEntry* last_task = nullptr;
+  double rate = 0;
   for (std::size_t i = 0; i < plan.to_run.size(); ++i) {
     const config::RunConfig& run = study.runs[plan.to_run[i]];
-    const config::RunConfig& representative = study.runs[chosen.at(study::kind_of(run))];
-    result.seconds.push_back(
-        study::estimated_seconds(run, plan.share[i], representative, steps.at(representative.id).seconds));
+    if (last_model != &run.model.values() || last_task != run.task_entry) rate = rates.at(study::kind_of(run));
+    last_model = &run.model.values();
+    last_task = run.task_entry;
+    result.seconds.push_back(study::estimated_seconds(run, plan.share[i], rate, forward));
   }
   return result;
 }
@@ -91,7 +124,10 @@ void print(const study::Study& study, const study::StudyPlan& plan, const TimeEs
   for (const std::string& line : budgets) fmt::print("budget   {}\n", fit(line, 9));
   if (times.seconds.empty()) {
     if (plan.missing.runs > 0)
-      fmt::print("time     {}\n", fit("not measured (leave out --no-measure to measure a step of each kind)", 9));
+      fmt::print("time     {}\n",
+                 fit(times.why_not.empty() ? "not measured (leave out --no-measure to measure a step of each kind)"
+                                           : "not measured: " + times.why_not,
+                     9));
     return;
   }
   for (const Json& measured : times.measured)
@@ -106,12 +142,13 @@ void print(const study::Study& study, const study::StudyPlan& plan, const TimeEs
 
 // Workers train side by side; the largest runs may meet.
 void warn_of_memory(const TimeEstimate& times, int jobs) {
+  if (!times.why_not.empty()) return print_warning("a step could not be measured: " + times.why_not);
   double most = 0;
   for (const Json& measured : times.measured) most = std::max(most, measured["bytes"].get<double>());
   const double needed = most * jobs, there = run::available_memory();
   if (there > 0 && needed > there)
     print_warning(fmt::format("{} worker{} may need {:.1f} GiB of memory, {:.1f} GiB are free; --jobs {} fits", jobs,
-                              jobs == 1 ? "" : "s", needed / 1073741824, there / 1073741824,
+                              jobs == 1 ? "" : "s", needed / kGibibyte, there / kGibibyte,
                               std::max(1, static_cast<int>(there / most))));
 }
 
@@ -148,6 +185,7 @@ int plan(const PlanOptions& options, const Context& context) {
                    {"total", amount_json(plan.total)},
                    {"missing", amount_json(plan.missing)},
                    {"measured", times.measured},
+                   {"not_measured", times.why_not},
                    {"budgets", budgets},
                    {"workers", jobs},
                    {"nodes", options.nodes},
