@@ -14,6 +14,20 @@ namespace {
 
 constexpr std::size_t kNames = 26;  // columns of names
 
+// CLI11's own names of types are those of its code.
+std::string type_of(const CLI::Option& option) {
+  const std::string name = option.get_type_name();
+  if (name.starts_with("TEXT:{")) return name.substr(6, name.size() - 7);  // local,slurm
+  return name == "INT" || name == "UINT" ? "N" : name == "FLOAT" ? "X" : name;
+}
+
+// What a value of the type is, in words.
+std::string expected_type(const CLI::Option& option) {
+  const std::string name = option.get_type_name();
+  if (name.starts_with("TEXT:{")) return "one of " + type_of(option);
+  return name == "INT" || name == "UINT" || name == "N" ? "a whole number" : name == "FLOAT" ? "a number" : name;
+}
+
 std::string bracketed(const CLI::Option& option) {
   const std::string name = option.get_type_name();
   if (option.get_required()) return name.find(" | ") == name.npos ? name : fmt::format("({})", name);
@@ -33,7 +47,7 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     std::string name = make_option_name(option, is_positional);
     const bool takes_value = !is_positional && option->get_type_size() != 0;
-    if (takes_value && !option->get_type_name().empty()) name += " " + option->get_type_name();
+    if (takes_value && !option->get_type_name().empty()) name += " " + type_of(*option);
     std::string text = option->get_description();
     if (!option->get_default_str().empty()) text += fmt::format(" (default: {})", option->get_default_str());
     return entry(name, text);
@@ -80,7 +94,8 @@ std::string expectation(const CLI::App& command, std::string_view message) {
   for (const CLI::Option* option : command.get_options()) {
     const auto count = static_cast<int>(option->count());
     if (option->get_positional() && option->get_required() && count < option->get_expected_min())
-      return fmt::format("got {}, expected {}", count == 0 ? "nothing" : fmt::format("{} of them", count),
+      return fmt::format("got {}, expected {}",
+                         count == 0 ? "nothing" : fmt::format("'{}'", join(option->results(), " ")),
                          option->get_type_name());
   }
   for (const CLI::Option* option : command.get_options()) {
@@ -93,7 +108,7 @@ std::string expectation(const CLI::App& command, std::string_view message) {
                          option->count() == 0 || option->results().back().empty()
                              ? "nothing"
                              : fmt::format("'{}'", option->results().back()),
-                         option->get_type_name());
+                         expected_type(*option));
     }
   }
   return "";

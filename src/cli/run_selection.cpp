@@ -1,5 +1,7 @@
 #include "cli/run_selection.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
@@ -32,6 +34,8 @@ std::vector<config::RunConfig> RunSelection::planned() const {
 }
 
 std::vector<std::string> RunSelection::ids(store::Index& index) const {
+  if (study.empty() && !scale.empty())
+    throw Error(ErrorKind::usage, "--scale", fmt::format("got '{}' without --study, expected both", scale));
   std::vector<std::string> named, filters;
   for (const std::string& argument : arguments) (is_filter(argument) ? filters : named).push_back(argument);
   std::set<std::string> chosen;

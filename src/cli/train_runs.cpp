@@ -51,6 +51,8 @@ int checked_jobs(std::int64_t given, bool was_given) {
 FileAndOverrides sort_arguments(const std::vector<std::string>& arguments) {
   FileAndOverrides sorted;
   for (const std::string& argument : arguments) {
+    if (argument.empty())
+      throw Error(ErrorKind::usage, "", "got '', expected a file or an override like train.lr=1e-3");
     if (argument.find('=') != argument.npos) {
       sorted.overrides.push_back(argument);
     } else if (sorted.file.empty()) {

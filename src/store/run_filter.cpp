@@ -38,8 +38,13 @@ bool holds_text(const RunKey& key) {
   return std::find(std::begin(kTextColumns), std::end(kTextColumns), key.column) != std::end(kTextColumns);
 }
 
-// A run has the tag among others, the note contains the text.
-bool searches(const RunKey& key) { return key.column == "tags" || key.column == "note"; }
+// A run has the tag among others, the note contains the text, the id begins with the digits.
+bool searches(const RunKey& key) { return key.column == "tags" || key.column == "note" || key.column == "id"; }
+
+const char* search_condition(const RunKey& key) {
+  if (key.column == "tags") return "instr(tags, ',' || ? || ',') > 0";
+  return key.column == "id" ? "instr(id, ?) = 1" : "instr(lower(note), lower(?)) > 0";
+}
 
 bool is_accuracy(const RunKey& key) { return key.column == "validation_accuracy" || key.column == "test_accuracy"; }
 
@@ -74,8 +79,17 @@ double checked_accuracy(std::string_view text) {
   return share;
 }
 
+std::string checked_digits(std::string_view text) {
+  constexpr std::size_t kDigits = 12;
+  if (text.size() > kDigits || text.find_first_not_of("0123456789abcdef") != text.npos)
+    throw Error(ErrorKind::usage, "filter",
+                fmt::format("id: got '{}', expected the first of a run's {} digits 0-9 and a-f", text, kDigits));
+  return std::string(text);
+}
+
 std::variant<double, std::string> checked_value(const RunKey& key, std::string_view text) {
   if (key.column == "state") return checked_state(text);
+  if (key.column == "id") return checked_digits(text);
   // Names and ids that look like numbers ("123456789012") are still text.
   if (holds_text(key)) return std::string(text);
   if (is_accuracy(key)) return checked_accuracy(text);
@@ -139,8 +153,7 @@ std::string sql_condition(const std::vector<RunFilter>& filters) {
   std::string condition = "1";
   for (const RunFilter& filter : filters)
     if (searches(filter.key)) {
-      const std::string one =
-          filter.key.column == "tags" ? "instr(tags, ',' || ? || ',') > 0" : "instr(lower(note), lower(?)) > 0";
+      const std::string one = search_condition(filter.key);
       condition += fmt::format(" AND {}({}{})", filter.comparison == "=" ? "" : "NOT ", one,
                                repeated(" OR " + one, filter.values.size() - 1));
     } else if (filter.values.size() == 1) {

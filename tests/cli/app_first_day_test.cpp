@@ -100,5 +100,40 @@ TEST_F(FirstDay, APlanSaysHowMuchMemoryARunNeeds) {
   EXPECT_THAT(mneme({"plan", "demo", "--scale", "smoke"}).out, HasSubstr(" MiB measured here"));
 }
 
+// It took all memory of the machine, or ended with an error without a plan.
+TEST_F(FirstDay, APlanOfAModelThatCannotFitIsMadeWithoutTryingIt) {
+  const ProcessResult plan = mneme({"plan", "demo", "--scale", "smoke", "model.width=65536", "model.layers=64"});
+  EXPECT_EQ(plan.exit_code, 0);
+  EXPECT_THAT(plan.out, HasSubstr("4 (4 new); 4 to run"));
+  EXPECT_THAT(plan.out, HasSubstr("not measured:"));
+  EXPECT_THAT(plan.err, HasSubstr("GiB of memory"));
+}
+
+// An empty word trained the default, --scale alone was passed over, and directories were called unknown studies.
+TEST_F(FirstDay, SmallSlipsAreErrors) {
+  sample.add_done({});
+  const std::string directory = sample.lab.root().string();
+  for (const auto& [arguments, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"train", ""}, "got '', expected a file or an override"},
+           {{"window", ""}, "got '', expected a file or an override"},
+           {{"plan", directory}, "is not a file, expected the name of a study or a TOML file"},
+           {{"export", "--scale", "smoke"}, "without --study, expected both"},
+           {{"plot", "lr>0", "--scale", "smoke"}, "without --study, expected both"},
+           {{"export", "--output", directory}, "is a directory, expected a file"}}) {
+    const ProcessResult result = mneme(arguments);
+    EXPECT_EQ(result.exit_code, 2) << said;
+    EXPECT_THAT(result.err, HasSubstr(said));
+  }
+  const Path file = sample.directory / "new" / "runs.csv";
+  EXPECT_EQ(mneme({"export", "--output", file.string()}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(file)) << "its directory is made";
+}
+
+TEST_F(FirstDay, ATrainingOfNothingKnownIsExplained) {
+  const ProcessResult result = mneme({"train", "attention"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("got 'attention', expected a TOML or JSON file, a run's directory or the first"));
+}
+
 }  // namespace
 }  // namespace mneme

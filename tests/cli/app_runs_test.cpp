@@ -91,8 +91,11 @@ TEST_F(AppRuns, AWrongFilterIsAnErrorAndNotAnEmptyAnswer) {
                                                         {"model.atention.num_heads=2", "did you mean 'attention'?"},
                                                         {"model.attention.heads=2", "unknown option 'heads'"},
                                                         {"model.block=zoolgy", "did you mean 'zoology'?"},
+                                                        {"id=xyz", "expected the first of a run's 12 digits"},
                                                         {"test>=90", "90%"}})
-    for (const char* command : {"runs", "cancel", "retry", "export", "report"}) {
+    for (const char* command : {"runs", "cancel", "retry", "export", "report", "plot", "evaluate", "inspect", "rm"}) {
+      // To this one an option of the task is what the runs are evaluated on.
+      if (command == std::string("evaluate") && filter.starts_with("task.")) continue;
       const ProcessResult result = mneme({command, filter});
       EXPECT_EQ(result.exit_code, 2) << command << " " << filter;
       EXPECT_THAT(result.err, HasSubstr(hint)) << command << " " << filter;
@@ -102,6 +105,31 @@ TEST_F(AppRuns, AWrongFilterIsAnErrorAndNotAnEmptyAnswer) {
   EXPECT_EQ(json({"runs", "mixer=attention,rnn"})["runs"].size(), 2u);
   EXPECT_EQ(json({"runs", "mixer!=attention,rnn"})["runs"].size(), 0u);
   EXPECT_EQ(json({"runs", "mixer=mamba"})["runs"].size(), 0u) << "right, and empty";
+  const std::string id = json({"runs", "mixer=rnn"})["runs"][0]["id"];
+  for (const std::size_t digits : {4u, 12u})
+    EXPECT_EQ(json({"runs", "id=" + id.substr(0, digits)})["runs"][0]["id"], id) << "the first digits are enough";
+}
+
+// Nothing was removed or rebuilt, and the exit code said that all was well.
+TEST_F(AppRuns, WhatTheDiskRefusesIsNoSuccess) {
+  sample.add_done({});
+  write_file_atomically(sample.lab.trash(), "a file in the way");
+  const ProcessResult removal = mneme({"rm", "--yes", "lr>0"});
+  EXPECT_EQ(removal.exit_code, 4) << removal.err;
+  EXPECT_THAT(removal.out, HasSubstr("0 runs removed"));
+  std::filesystem::remove(sample.lab.index());
+  file_system().create_directories(sample.lab.index());
+  EXPECT_EQ(mneme({"reindex"}).exit_code, 4);
+}
+
+// `inspect` said nothing, `report` spoke of none of 0 runs.
+TEST_F(AppRuns, ASelectionWithoutARunIsSaidByCommandsThatNeedOne) {
+  sample.add_done({"model.mixer=attention"}, 0.95, 0.95);
+  for (const char* command : {"plot", "inspect", "report"}) {
+    const ProcessResult result = mneme({command, "mixer=mamba"});
+    EXPECT_NE(result.exit_code, 0) << command;
+    EXPECT_THAT(result.err, HasSubstr("expected at least one")) << command;
+  }
 }
 
 TEST_F(AppRuns, AnAmbiguousPrefixNamesTheRuns) {

@@ -32,7 +32,8 @@ class HelpFormat : public testing::AppTest {
 TEST_F(HelpFormat, EveryHelpFitsAndNamesItsArguments) {
   for (const cli::Command& command : cli::command_list()) {
     const std::string help = mneme({command.name, "--help"}).out;
-    EXPECT_THAT(help, Not(::testing::ContainsRegex("[0-9]x\\)|x [0-9]|REQUIRED|Positionals"))) << command.name;
+    EXPECT_THAT(help, Not(::testing::ContainsRegex("[0-9]x\\)|x [0-9]|REQUIRED|Positionals| INT | FLOAT ")))
+        << command.name;
     for (const std::string& line : split(help.substr(0, help.find("Examples:")), '\n'))
       EXPECT_LE(cli::display_width(line), 100u) << line;
   }
@@ -46,10 +47,14 @@ TEST_F(HelpFormat, MissingArgumentsAreCalledByTheirNames) {
   for (const auto& [arguments, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"show"}, "[show] got nothing, expected RUN | mixer NAME | task NAME; see --help"},
            {{"diff"}, "[diff] got nothing, expected RUN RUN; see --help"},
-           {{"diff", "3f2a"}, "[diff] got 1 of them, expected RUN RUN; see --help"},
+           {{"diff", "3f2a"}, "[diff] got '3f2a', expected RUN RUN; see --help"},
            {{"sweep"}, "[sweep] got nothing, expected STUDY [a.b=value ...]; see --help"},
-           {{"sweep", "demo", "--jobs"}, "[sweep] --jobs: got nothing, expected N; see --help"},
-           {{"sweep", "demo", "--jobs", "two"}, "[sweep] --jobs: got 'two', expected N; see --help"},
+           {{"sweep", "demo", "--jobs"}, "[sweep] --jobs: got nothing, expected a whole number; see --help"},
+           {{"sweep", "demo", "--jobs", "two"}, "[sweep] --jobs: got 'two', expected a whole number; see --help"},
+           {{"runs", "--limit", "many"}, "[runs] --limit: got 'many', expected a whole number; see --help"},
+           {{"window", "--low", "small"}, "[window] --low: got 'small', expected a number; see --help"},
+           {{"sweep", "demo", "--executor", "cloud"},
+            "--executor: got 'cloud', expected one of local,slurm; see --help"},
            {{"runs", "--jsn"}, "[runs] unknown option --jsn, did you mean '--json'?"},
        }) {
     const ProcessResult result = mneme(arguments);

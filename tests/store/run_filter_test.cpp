@@ -27,9 +27,28 @@ TEST(RunFilter, ReadsKeyComparisonAndValue) {
 }
 
 TEST(RunFilter, RefusesWhatIsNotAFilter) {
-  for (const char* text : {"", "lr", "=3", "lr=", "lr=<3", "lr=>3", "lr!3", "mixre=attention", "config.x=1", "task.=1",
-                           "task.a'b=1", "task.length) --=1", "lr>abc", "state=finished", "test>=90", "test=good",
-                           "lr>1e-3,1e-2", "state=done,finished", "seed=1,"})
+  for (const char* text : {"",
+                           "lr",
+                           "=3",
+                           "lr=",
+                           "lr=<3",
+                           "lr=>3",
+                           "lr!3",
+                           "mixre=attention",
+                           "config.x=1",
+                           "task.=1",
+                           "task.a'b=1",
+                           "task.length) --=1",
+                           "lr>abc",
+                           "state=finished",
+                           "test>=90",
+                           "test=good",
+                           "lr>1e-3,1e-2",
+                           "id=xyz",
+                           "id=1234567890123",
+                           "id>12",
+                           "state=done,finished",
+                           "seed=1,"})
     EXPECT_THROW(parse_run_filter(text), Error) << text;
   try {
     parse_run_filter("mixre=attention");

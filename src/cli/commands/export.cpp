@@ -194,10 +194,10 @@ int export_runs(const ExportOptions& options, const Context& context) {
   lab.require();
   store::Index index = open_index(lab);
   std::vector<store::RunRecord> records;
-  if (options.runs.empty()) {
+  if (options.runs.empty() && options.runs.scale.empty()) {
     records = index.query();
   } else {
-    for (const std::string& id : options.runs.ids(index)) records.push_back(*index.find(id));
+    for (const std::string& id : options.runs.ids(index)) records.push_back(find_record(index, id));
   }
   Json written = Json::array();
   if (files) {
@@ -213,7 +213,11 @@ int export_runs(const ExportOptions& options, const Context& context) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return 0;
     }
-    write_file_atomically(options.output, text);
+    const Path file = options.output;
+    if (std::filesystem::is_directory(file))
+      throw Error(ErrorKind::usage, "--output", fmt::format("'{}' is a directory, expected a file", options.output));
+    if (file.has_parent_path()) file_system().create_directories(file.parent_path());
+    write_file_atomically(file, text);
     written.push_back(options.output);
   }
   if (context.json)

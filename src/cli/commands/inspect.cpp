@@ -141,8 +141,9 @@ int inspect(const InspectOptions& options, const Context& context) {
   store::Index index = open_index(lab);
   Json runs = Json::array(), failures = Json::array();
   const std::vector<std::string> ids = find_run_ids(index, options.runs);
+  if (ids.empty()) throw Error(ErrorKind::usage, "inspect", "no run matches, expected at least one");
   for (const std::string& id : ids) try {
-      runs.push_back(inspect_run(lab, *index.find(id), options, context.json));
+      runs.push_back(inspect_run(lab, find_record(index, id), options, context.json));
     } catch (const Error& error) {
       if (ids.size() == 1) throw;
       failures.push_back({{"run", id}, {"message", error.what()}});

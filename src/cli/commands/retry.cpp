@@ -27,6 +27,7 @@ struct ChangeOptions {
 struct Change {
   std::vector<std::string> changed;
   std::vector<std::string> left;  // "id why it stays as it is"
+  int exit_code = 0;              // of a disk or database that refused
 
   // `trouble` is "" or why the run stays as it is.
   void add(const std::string& id, const std::string& trouble) {
@@ -97,6 +98,7 @@ Change change_each(const std::vector<std::string>& ids, const store::Lab& lab, A
       change.add(id, action(id, *leases));
     } catch (const Error& error) {
       change.add(id, error.what());
+      if (error.kind() == ErrorKind::io) change.exit_code = error.exit_code();
     }
   }
   return change;
@@ -120,7 +122,7 @@ int retry(const ChangeOptions& options, const Context& context) {
   });
   index.rebuild_runs(ids);
   report(change, "runnable", context.json);
-  return 0;
+  return change.exit_code;
 }
 
 int cancel(const ChangeOptions& options, const Context& context) {
@@ -150,7 +152,7 @@ int cancel(const ChangeOptions& options, const Context& context) {
       ids, lab, [&](const std::string& id, store::Leases& leases) { return cancel_run(lab.run(id), id, leases); });
   index.rebuild_runs(ids);
   report(change, "cancelled", context.json);
-  return 0;
+  return change.exit_code;
 }
 
 int remove_runs(const ChangeOptions& options, const Context& context) {
@@ -171,7 +173,7 @@ int remove_runs(const ChangeOptions& options, const Context& context) {
   report(change, "removed", context.json);
   if (!context.json && !change.changed.empty())
     fmt::print("  they are in {}; to restore one, move it back to runs/ID\n", lab.trash().string());
-  return 0;
+  return change.exit_code;
 }
 
 using Action = int (*)(const ChangeOptions&, const Context&);

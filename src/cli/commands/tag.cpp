@@ -58,10 +58,11 @@ int tag(const TagOptions& options, const Context& context) {
   else
     fmt::print("{} {} '{}'{}\n", counted(changed.size(), "run"), options.remove ? "lost the tag" : "tagged",
                options.tag,
-               changed.size() < ids.size()
-                   ? fmt::format("; {} {} it {}", ids.size() - changed.size(),
-                                 ids.size() - changed.size() == 1 ? "has" : "have", options.remove ? "not" : "already")
-                   : "");
+               changed.size() < ids.size() ? fmt::format("; {} {}", ids.size() - changed.size(),
+                                                         options.remove                     ? "did not have it"
+                                                         : ids.size() - changed.size() == 1 ? "has it already"
+                                                                                            : "have it already")
+                                           : "");
   return 0;
 }
 

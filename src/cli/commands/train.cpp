@@ -29,9 +29,15 @@ ConfigValue load_run(const Path& file) {
 
 // A file, a run's directory, or the first digits of a run in the lab.
 ConfigValue read_source(const std::string& source, const Context& context) {
-  if (std::filesystem::is_directory(source)) return load_run(Path(source) / "config.json");
-  const bool digits = source.size() >= 4 && source.find_first_not_of("0123456789abcdef") == source.npos;
-  if (!digits || std::filesystem::exists(source)) return load_run(source);
+  std::error_code none;
+  if (std::filesystem::is_directory(source, none)) return load_run(Path(source) / "config.json");
+  if (std::filesystem::exists(source, none)) return load_run(source);
+  const bool digits = !source.empty() && source.find_first_not_of("0123456789abcdef") == source.npos;
+  if (!digits)
+    throw Error(ErrorKind::data, "train",
+                fmt::format("got '{}', expected a TOML or JSON file, a run's directory or the first digits of its id; "
+                            "settings are written a.b=value",
+                            source));
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);

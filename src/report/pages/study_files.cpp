@@ -60,6 +60,9 @@ study::Study open_study(const std::string& name_or_path, const study::StudyOptio
   const std::map<std::string, Source> known = sources();
   if (const auto found = known.find(name_or_path); found != known.end())
     return checked(study::parse_study(found->second.read(), found->second.file, options));
+  if (fs::exists(name_or_path))
+    throw Error(ErrorKind::usage, "study",
+                fmt::format("'{}' is not a file, expected the name of a study or a TOML file", name_or_path));
   std::vector<std::string> names;
   for (const auto& [name, source] : known) names.push_back(name);
   throw Error(ErrorKind::usage, "study",
