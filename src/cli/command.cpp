@@ -111,6 +111,12 @@ std::string find_run_id(store::Index& index, std::string_view prefix) {
   return ids.front();
 }
 
+store::RunRecord find_record(store::Index& index, std::string_view id) {
+  if (auto record = index.find(id)) return *std::move(record);
+  throw Error(ErrorKind::data, fmt::format("run {}", id),
+              "was removed while this command worked; nothing is left of it");
+}
+
 std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std::string>& prefixes_and_filters) {
   std::vector<std::string> ids;
   store::RunQuery query;

@@ -53,6 +53,8 @@ void print_warning(std::string_view text);
 
 // The id of the one run that starts with `prefix`; throws Error(usage) if none or several do.
 std::string find_run_id(store::Index& index, std::string_view prefix);
+// What the index has of a run. Throws Error(data) if another command has removed the run since its id was found.
+store::RunRecord find_record(store::Index& index, std::string_view id);
 
 // The ids of the runs that filters or first digits of ids select, each once. Throws Error(usage).
 std::vector<std::string> find_run_ids(store::Index& index, const std::vector<std::string>& prefixes_and_filters);

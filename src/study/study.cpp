@@ -160,23 +160,20 @@ void add_paper(Study& study, const ConfigValue& root) {
 
 }  // namespace
 
-namespace {
-
-// Readable where it is short and plain, else a hash.
-std::string variant_name(const std::vector<std::string>& overrides) {
+std::string variant_name(const std::string& name, std::vector<std::string> words) {
   constexpr std::size_t kLongest = 60;
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=-+";
-  const std::string joined = join(overrides, "-");
-  if (joined.size() <= kLongest && joined.find_first_not_of(kPlain) == joined.npos) return joined;
-  return sha256_hex(join(overrides, "\n")).substr(0, 12);
+  if (words.empty()) return name;
+  std::sort(words.begin(), words.end());
+  const std::string joined = join(words, "-");
+  if (joined.size() <= kLongest && joined.find_first_not_of(kPlain) == joined.npos) return name + "-" + joined;
+  return name + "-" + sha256_hex(join(words, "\n")).substr(0, 12);
 }
-
-}  // namespace
 
 std::string Study::file_name() const {
   std::string file = scale.empty() ? name : name + "-" + scale;
   std::replace(file.begin(), file.end(), '/', '-');
-  return overrides.empty() ? file : file + "-" + variant_name(overrides);
+  return variant_name(file, overrides);
 }
 
 Study parse_study(std::string_view text, const Path& file, const StudyOptions& options) {

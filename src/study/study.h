@@ -38,6 +38,10 @@ struct Study {
   std::string file_name() const;
 };
 
+// A name for files of what the words make of something: "window-mamba-rates=7". Readable where the words are short and
+// plain, else with a hash of them; their order means nothing, and without words it is the name alone.
+std::string variant_name(const std::string& name, std::vector<std::string> words);
+
 struct StudyOptions {
   std::string scale;                   // "": kDefaultScale if the study has it, else as written
   std::vector<std::string> overrides;  // a.b=value, laid over everything

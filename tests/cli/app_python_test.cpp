@@ -233,7 +233,8 @@ TEST_F(PythonApp, ACardAtScaleSmokeHasEveryTestAndAPage) {
     EXPECT_TRUE(test["score"].is_number()) << test;
     EXPECT_GT(test["parameters"].get<int>(), 0) << test;
   }
-  EXPECT_TRUE(std::filesystem::exists(sample.lab.root() / "reports/card-gated_average.py:GatedAverage/index.html"));
+  EXPECT_TRUE(std::filesystem::exists(
+      sample.lab.root() / "reports/card-gated_average.py:GatedAverage-smoke-model.GatedAverage.decay=0.95/index.html"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,12 @@ class AppTest : public ::testing::Test {
     const ProcessResult result = mneme(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return parse_json(result.out, "output");
+  }
+
+  std::set<Path> report_directories() const {
+    std::set<Path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(sample.lab.reports())) found.insert(entry.path());
+    return found;
   }
 
   SampleLab sample;

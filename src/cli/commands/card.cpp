@@ -15,6 +15,7 @@
 #include "report/pages/study_files.h"
 #include "run/worker.h"
 #include "study/shipped.h"
+#include "study/study.h"
 
 namespace mneme::cli {
 namespace {
@@ -225,7 +226,9 @@ int card(const CardOptions& options, const Context& context) {
     print_json(result);
   else
     fmt::print("{}\n{}\n", fit(report::card_table(result)), fit(report::card_cost_table(result)));
-  const Path directory = context.lab().reports() / ("card-" + mixer);
+  // At another scale or with other options it is another card.
+  const std::string name = "card-" + mixer + (options.scale == kStandard ? "" : "-" + options.scale);
+  const Path directory = context.lab().reports() / study::variant_name(name, options.overrides);
   write_page(report::card_page(result, others), directory, context);
   write_file_atomically(directory / "card.json", result.dump(1) + "\n");
   return 0;

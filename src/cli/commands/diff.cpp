@@ -60,7 +60,8 @@ int diff(const std::vector<std::string>& runs, const Context& context) {
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);
-  const store::RunRecord a = *index.find(find_run_id(index, runs[0])), b = *index.find(find_run_id(index, runs[1]));
+  const store::RunRecord a = find_record(index, find_run_id(index, runs[0])),
+                         b = find_record(index, find_run_id(index, runs[1]));
   const Json config = config_difference(parse_json(a.config, a.id), parse_json(b.config, b.id));
   const std::vector<Json> metrics_a = lab.run(a.id).metrics(), metrics_b = lab.run(b.id).metrics();
   const Json parting = first_parting(metrics_a, metrics_b);

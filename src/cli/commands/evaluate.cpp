@@ -18,6 +18,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "store/evaluations.h"
+#include "study/study.h"
 
 namespace mneme::cli {
 namespace {
@@ -69,6 +70,16 @@ std::string default_name(const Json& asked) {
   return (along.empty() ? "test" : along) + "-" + sha256_hex(canonical(asked)).substr(0, 6);
 }
 
+// Where the report is. A name of the user's own is the place; one that only says what was asked is shared by other
+// runs.
+std::string place_of(const EvaluateOptions& options, const std::string& name) {
+  if (!options.name.empty()) return name;
+  std::vector<std::string> words = options.runs.arguments;
+  for (const std::string& word : {options.runs.study, options.runs.scale})
+    if (!word.empty()) words.push_back(word);
+  return study::variant_name(name, words);
+}
+
 // The runs that can be evaluated. A run that was named must be one of them; of a selection the others are left out.
 std::vector<store::RunRecord> evaluable(const RunSelection& selection, store::Index& index, const store::Lab& lab) {
   const bool named =
@@ -77,7 +88,7 @@ std::vector<store::RunRecord> evaluable(const RunSelection& selection, store::In
   std::vector<store::RunRecord> records;
   std::size_t left_out = 0;
   for (const std::string& id : selection.ids(index)) {
-    const store::RunRecord record = *index.find(id);
+    const store::RunRecord record = find_record(index, id);
     const bool fit = named ? lab.run(id).has_checkpoint() && record.state != store::RunState::running
                            : record.state == store::RunState::done && lab.run(id).has_checkpoint();
     if (!fit && named)
@@ -91,7 +102,9 @@ std::vector<store::RunRecord> evaluable(const RunSelection& selection, store::In
     else
       ++left_out;
   }
-  if (left_out > 0) print_note(fmt::format("{} runs are not done and are left out", left_out));
+  if (left_out > 0)
+    print_note(
+        fmt::format("{} not done and left out", left_out == 1 ? "1 run is" : fmt::format("{} runs are", left_out)));
   if (records.empty()) throw Error(ErrorKind::data, "evaluate", "no run of this selection is done");
   return records;
 }
@@ -165,7 +178,7 @@ int evaluate(EvaluateOptions options, const Context& context) {
   std::vector<KeptEvaluation> kept;
   for (const store::RunRecord& record : records)
     if (results.contains(record.id)) kept.push_back({record, results.at(record.id)});
-  const report::StudyReport report = report_evaluations(kept, name, lab);
+  const report::StudyReport report = report_evaluations(kept, place_of(options, name), lab);
   if (context.json) {
     Json evaluations = Json::array(), files = Json::array(), failures = Json::array();
     for (const KeptEvaluation& one : kept) evaluations.push_back(one.evaluation);

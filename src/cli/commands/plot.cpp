@@ -31,7 +31,7 @@ std::vector<report::RunCurves> read_curves(const std::vector<std::string>& ids, 
                                            const store::Lab& lab) {
   std::vector<report::RunCurves> runs;
   for (const std::string& id : ids) {
-    report::RunCurves run{.row = report::row_of(*index.find(id)), .evaluations = {}};
+    report::RunCurves run{.row = report::row_of(find_record(index, id)), .evaluations = {}};
     for (Json& metric : lab.run(id).metrics())
       if (metric.value("split", "") == "validation") run.evaluations.push_back(std::move(metric));
     if (run.evaluations.empty())

@@ -113,8 +113,8 @@ int report(const ReportOptions& options, const Context& context) {
     if (options.all_rates) subject.figures.front().options.set("rates", "all");
     if (rows.empty())
       throw Error(ErrorKind::data, study.name,
-                  fmt::format("no run of this study is in {}; run them with: mneme sweep {}{}", lab.root().string(),
-                              options.arguments[0], study.scale.empty() ? "" : " --scale " + study.scale));
+                  fmt::format("no run of this study is in {}; run them with: mneme sweep {}", lab.root().string(),
+                              StudyInput{options.arguments, options.scale}.words_for(study)));
   } else {
     if (!options.scale.empty()) throw Error(ErrorKind::usage, "--scale", "needs a study");
     store::RunQuery query;
@@ -122,11 +122,17 @@ int report(const ReportOptions& options, const Context& context) {
     lab.require();
     store::Index index = open_index(lab);
     const report::FigureRequest figure = asked_figure(options);
-    for (const store::RunRecord& record : index.query(query)) {
+    const std::vector<store::RunRecord> records = index.query(query);
+    if (records.empty())
+      throw Error(ErrorKind::data, "report",
+                  fmt::format("no run in {} matches, expected at least one", lab.root().string()));
+    for (const store::RunRecord& record : records) {
       rows.push_back(report::row_of(record));
       report::add_details(rows.back(), {figure}, index, lab);
     }
     subject = subject_of_rows(rows, figure);
+    // Other filters choose other runs, whose report is one of its own.
+    subject.name = study::variant_name(subject.name, options.arguments);
     subject.environments = report::environments_of(rows, lab);
     subject.inspections = report::inspections_of(rows, lab);
   }

@@ -195,7 +195,7 @@ int show_run(const std::string& prefix, const Context& context) {
   const store::Lab lab = context.lab();
   lab.require();
   store::Index index = open_index(lab);
-  const store::RunRecord record = *index.find(find_run_id(index, prefix));
+  const store::RunRecord record = find_record(index, find_run_id(index, prefix));
   const store::RunDirectory directory = lab.run(record.id);
   const std::vector<Json> metrics = directory.metrics();
   if (context.json) {

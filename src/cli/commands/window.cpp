@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "report/pages/study_report.h"
+#include "study/study.h"
 
 namespace mneme::cli {
 namespace {
@@ -43,6 +44,26 @@ std::vector<std::int64_t> parse_seeds(const std::string& text) {
   return seeds;
 }
 
+// What was asked besides the mixer: searches that differ in it have reports of their own.
+std::string name_of(const WindowOptions& options, const std::string& mixer) {
+  std::vector<std::string> words;
+  for (const std::string& argument : options.arguments)
+    if (!argument.starts_with("model.mixer=")) words.push_back(argument);
+  const WindowOptions usual;
+  const auto add = [&](const char* name, const auto& value, const auto& default_value) {
+    if (value != default_value) words.push_back(fmt::format("{}={}", name, value));
+  };
+  add("low", options.plan.low, usual.plan.low);
+  add("high", options.plan.high, usual.plan.high);
+  add("rates", options.plan.rates, usual.plan.rates);
+  add("seeds", options.seed_list, usual.seed_list);
+  add("threshold", options.plan.rule.threshold, usual.plan.rule.threshold);
+  add("share", options.plan.rule.share, usual.plan.rule.share);
+  add("budget", options.plan.budget, usual.plan.budget);
+  if (options.plan.full) words.emplace_back("full");
+  return study::variant_name("window-" + mixer, words);
+}
+
 int window(WindowOptions options, const Context& context) {
   options.plan.seeds = parse_seeds(options.seed_list);
   check_plan(options.plan);
@@ -53,8 +74,9 @@ int window(WindowOptions options, const Context& context) {
   print_window(outcome.report, context.json);
   store::Index index = open_index(context.lab());
   std::vector<report::ResultRow> rows;
-  for (const WindowRun& run : outcome.report.runs) rows.push_back(report::row_of(*index.find(run.id)));
-  write_window(outcome.report, rows, outcome.grid.front().chance, context.lab(), context.json);
+  for (const WindowRun& run : outcome.report.runs) rows.push_back(report::row_of(find_record(index, run.id)));
+  write_window(outcome.report, name_of(options, outcome.report.mixer), rows, outcome.grid.front().chance, context.lab(),
+               context.json);
   return 0;
 }
 

@@ -148,9 +148,9 @@ void print_window(const WindowReport& report, bool json) {
              report.grid_runs);
 }
 
-void write_window(const WindowReport& report, const std::vector<report::ResultRow>& rows, double chance,
-                  const store::Lab& lab, bool quiet) {
-  report::ReportSubject subject{.name = "window-" + report.mixer,
+void write_window(const WindowReport& report, const std::string& name, const std::vector<report::ResultRow>& rows,
+                  double chance, const store::Lab& lab, bool quiet) {
+  report::ReportSubject subject{.name = name,
                                 .title = fmt::format("Learning-rate window of {}", report.mixer),
                                 .scale = "",
                                 .figures = {report::default_figure()},

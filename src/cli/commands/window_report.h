@@ -34,8 +34,8 @@ struct WindowReport {
 Json window_json(const WindowReport& report);
 // The rates that were tried, the window, its uncertainty and its price, on standard output; or one JSON document.
 void print_window(const WindowReport& report, bool json);
-// The usual page, figure and tables, and window.json, into reports/window-MIXER.
-void write_window(const WindowReport& report, const std::vector<report::ResultRow>& rows, double chance,
-                  const store::Lab& lab, bool quiet);
+// The usual page, figure and tables, and window.json, into reports/NAME.
+void write_window(const WindowReport& report, const std::string& name, const std::vector<report::ResultRow>& rows,
+                  double chance, const store::Lab& lab, bool quiet);
 
 }  // namespace mneme::cli
