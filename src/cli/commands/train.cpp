@@ -31,7 +31,8 @@ ConfigValue load_run(const Path& file) {
 ConfigValue read_source(const std::string& source, const Context& context) {
   std::error_code none;
   if (std::filesystem::is_directory(source, none)) return load_run(Path(source) / "config.json");
-  if (std::filesystem::exists(source, none)) return load_run(source);
+  const bool path = source.find_first_of("/.") != source.npos;
+  if (path || std::filesystem::exists(source, none)) return load_run(source);
   const bool digits = !source.empty() && source.find_first_not_of("0123456789abcdef") == source.npos;
   if (!digits)
     throw Error(ErrorKind::data, "train",
