@@ -101,9 +101,9 @@ TEST_F(AppInspect, ARunThatFailedHasItsLastSteps) {
   const std::string id = json({"runs", "mixer=gru"})["runs"][0]["id"];
   const Path directory = sample.lab.run(id).path();
   std::filesystem::remove_all(directory);
-  // Where the folder of kept weights should be there is a file: the run fails after step 6.
+  // The folder of kept weights cannot be made: the run fails after step 6.
   std::filesystem::create_directories(directory);
-  write_file_atomically(directory / "weights", "");
+  std::filesystem::create_directory_symlink("/nowhere/at/all", directory / "weights");
   EXPECT_NE(mneme(train).exit_code, 0);
   const Json run = json({"inspect", id, "--what", "autopsy"})["runs"][0];
   EXPECT_EQ(run["analyses"][0]["result"]["steps"], Json({1, 2, 3, 4, 5, 6}));

@@ -48,7 +48,9 @@ Json bits_figure(const Json& result, const std::string& title, const std::vector
             {{"scale", {{"type", "log"}, {"base", 2}, {"domain", {1, std::max(2.0, largest)}}}},
              {"axis", {{"title", "Pairs read"}, {"values", ticks}, {"format", "d"}, {"labelFlush", false}}}});
   const Json y = field("bits", "quantitative", {{"axis", {{"title", "Bits about the values"}}}});
-  const SeriesEncoding look = series_encoding(series);
+  SeriesEncoding look = series_encoding(series);
+  // Names of states are not cut off. Both channels share one legend.
+  for (Json* encoding : {&look.color, &look.shape}) (*encoding)["legend"]["labelLimit"] = 300;
   Json figure = figure_head(title, lines);
   figure.update(
       {{"width", kFigureWidth},
