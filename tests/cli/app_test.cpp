@@ -143,8 +143,12 @@ TEST_F(App, APasswordIsNeverPrinted) {
                                              {"sweep", address}}) {
     for (const bool machine : {false, true}) {
       const ProcessResult result = mneme(machine ? joined(arguments, {"--json"}) : arguments);
-      EXPECT_NE(result.exit_code, 0) << ::testing::PrintToString(arguments);
-      EXPECT_THAT(result.err, HasSubstr("error"));
+      if (arguments[0] == "status" && arguments.back() == address) {  // it tells what it knows without the database
+        EXPECT_THAT(result.out, HasSubstr("cannot connect"));
+      } else {
+        EXPECT_NE(result.exit_code, 0) << ::testing::PrintToString(arguments);
+        EXPECT_THAT(result.err, HasSubstr("error"));
+      }
       EXPECT_THAT(result.out + result.err, Not(AnyOf(HasSubstr("secret"), HasSubstr("sec/ret"))));
     }
   }
@@ -155,13 +159,13 @@ TEST_F(App, OldNamesOfLeasesWorkWithANote) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"status", "--claims", address}, {"--claims", address, "status"}}) {
     const ProcessResult option = mneme(arguments);
-    EXPECT_EQ(option.exit_code, 4) << "it asks the server";
+    EXPECT_THAT(option.out, HasSubstr("cannot connect")) << "it asks the server";
     EXPECT_THAT(option.err, HasSubstr("mneme: note: --claims is now called --leases"));
   }
   EXPECT_THAT(mneme({"status", "--help"}).out, Not(HasSubstr("--claims")));
   const ProcessResult variable = run_process(
       {"env", "MNEME_CLAIMS=" + address, binary_directory() + "/mneme", "status", "--lab", sample.lab.root().string()});
-  EXPECT_EQ(variable.exit_code, 4);
+  EXPECT_THAT(variable.out, HasSubstr("cannot connect"));
   EXPECT_THAT(variable.err, HasSubstr("mneme: note: MNEME_CLAIMS is now called MNEME_LEASES"));
 
   write_file_atomically(sample.lab.root() / "claims.db", "");

@@ -40,7 +40,8 @@ class DoctorCommand : public ::testing::Test {
   // "FAILED worker: text"
   static std::vector<std::string> findings(const ProcessResult& result, std::string_view verdict) {
     std::vector<std::string> found;
-    for (const Json& finding : parse_json(result.out, "doctor").at("findings"))
+    const Json answer = parse_json(result.out, "doctor");
+    for (const Json& finding : answer.at("findings"))
       if (finding.at("verdict").get<std::string>() == verdict)
         found.push_back(finding.at("subject").get<std::string>() + ": " + finding.at("text").get<std::string>());
     return found;
@@ -99,7 +100,7 @@ TEST_F(DoctorCommand, SlurmThatDoesNotAnswerOrWhoseNodesCannotSeeTheLabIsSeen) {
               ::testing::ElementsAre(HasSubstr("did you mean 'main'?")));
   programs("sinfo", "echo 'sinfo: error: nobody is there' >&2\nexit 1\n");
   EXPECT_THAT(findings(doctor({path}, {"--json"}), "FAILED"),
-              ::testing::ElementsAre(HasSubstr("Slurm does not answer: nobody is there")));
+              ::testing::ElementsAre(HasSubstr("Slurm does not answer: error: nobody is there")));
 }
 
 // From here on flock(2) gives this error in this process and its children; with 0 it does nothing and says that it has.
