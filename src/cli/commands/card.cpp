@@ -82,7 +82,7 @@ WindowPlan plan_of(const report::CardTest& test, const CardOptions& options) {
   plan.rates = 3;
   plan.rule.threshold = test.threshold;
   plan.rule.share = 0.6;
-  plan.budget = 5;
+  plan.budget = 6;
   plan.best_has_all = true;
   if (options.scale == kSmoke) {
     plan.seeds = {42};
