@@ -85,6 +85,13 @@ bool promises_nothing(const Subject& subject) {
          (subject.entry->state(subject.context(16), subject.options) == 0 || state_grows(subject));
 }
 
+// Where no state of constant size is declared, a number is shown and nobody is reassured.
+Finding not_judged(const Subject& subject, const std::string& found) {
+  const char* why = state_grows(subject) ? "the state grows with the length"
+                                         : "without initial_state and step the module declares no constant-size state";
+  return {Finding::Verdict::not_applicable, fmt::format("not judged, because {}: {}", why, found)};
+}
+
 }  // namespace
 
 Finding check_memory(const Subject& subject) {
@@ -101,7 +108,7 @@ Finding check_memory(const Subject& subject) {
   const std::string found = fmt::format("{:.0f} KiB at L = {}, {:.0f} KiB at L = {}: {:.2f}x for {}x the length",
                                         small / 1024, kShort, large / 1024, kLong, ratio, kLong / kShort);
   if (ratio > allowed && promises_nothing(subject))
-    return {Finding::Verdict::not_applicable, found + "; no constant-size state is declared, so this is not judged"};
+    return not_judged(subject, found);
   return Finding::passed_if(ratio <= allowed, found);
 }
 
@@ -182,8 +189,7 @@ Finding check_cost(const Subject& subject) {
   const bool promised = !state_grows(subject) && !promises_nothing(subject);
   if (promised)
     if (Finding written = check_written(subject); written.verdict == Finding::Verdict::failed) return written;
-  if (!promised)
-    return check_time(subject, TimeIs::shown, " (no constant-size state is declared, so this is not judged)");
+  if (!promised) return not_judged(subject, check_time(subject, TimeIs::shown, "").detail);
   if (is_composed_loop(subject))
     return check_time(subject, TimeIs::shown, " (a loop over tokens, judged by what it writes)");
   Finding finding = check_time(subject, TimeIs::judged, "");

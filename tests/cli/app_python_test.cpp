@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "cli/app_testing.h"
@@ -205,6 +206,36 @@ TEST_F(PythonApp, ChecksFindWhatIsWrongWithAModule) {
         found = row["detail"].get<std::string>().find(wrong.message) != std::string::npos;
     EXPECT_TRUE(found) << wrong.body << result.out;
   }
+}
+
+// Without a step nothing is promised, so a square cost is no failure; but it is no pass either.
+TEST_F(PythonApp, ASquareModuleIsJudgedByItsPromise) {
+  const std::string square =
+      "    L = x.shape[1]\n    seen = torch.ones(L, L, dtype=x.dtype).tril() / torch.arange(1, L + 1)[:, None]\n"
+      "    return self.a(seen.to(x.dtype) @ x)\n";
+  const auto rows = [&](int exit_code) {
+    const ProcessResult result = run({"check", "m.py:M", "--json"});
+    EXPECT_EQ(result.exit_code, exit_code) << result.err << result.out;
+    std::map<std::string, Json> found;
+    for (const Json& row : parse_json(result.out, "check")["mixers"][0]["checks"]) found[row["check"]] = row;
+    return found;
+  };
+  write_mixer(square);
+  auto silent = rows(0);
+  for (const char* check : {"memory", "cost"}) {
+    EXPECT_EQ(silent[check]["verdict"], "not_applicable") << silent[check];
+    EXPECT_THAT(silent[check]["detail"].get<std::string>(),
+                HasSubstr("not judged, because without initial_state and step the module declares no constant-size state"));
+  }
+  write_mixer(square +
+              "  def initial_state(self, batch): return (self.a.weight.new_zeros(batch, self.a.in_features),\n"
+              "                                          self.a.weight.new_zeros(batch, 1))\n"
+              "  def step(self, state, x):\n    total, n = state[0] + x, state[1] + 1\n"
+              "    return self.a(total / n), (total, n)\n");
+  auto promised = rows(6);
+  EXPECT_EQ(promised["step"]["verdict"], "passed") << promised["step"];
+  EXPECT_EQ(promised["memory"]["verdict"], "failed") << promised["memory"];
+  EXPECT_EQ(promised["cost"]["verdict"], "failed") << promised["cost"];
 }
 
 TEST_F(PythonApp, AWindowIsSearchedAndTheSecondPlanAsksNobody) {
