@@ -78,12 +78,14 @@ class Recorder : public train::TrainObserver {
   Json times() {
     spend(evaluation_);  // the last test
     return {{"seconds", earlier_ + seconds_since(start_)},
-            {"training_seconds", training_},
-            {"evaluation_seconds", evaluation_},
-            {"recording_seconds", recording_},
+            {"training_seconds", training_.wall},
+            {"training_processor_seconds", training_.processor},
+            {"evaluation_seconds", evaluation_.wall},
+            {"recording_seconds", recording_.wall},
             {"checkpoints", clock_.count()},
             {"checkpoint_seconds", clock_.spent()},
             {"tokens_per_second", tokens_per_second()},
+            {"training_tokens_per_second", tokens() / std::max(training_.processor, 1e-9)},
             {"finished_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
   }
 
@@ -93,10 +95,17 @@ class Recorder : public train::TrainObserver {
   }
 
  private:
+  struct Spent {
+    double wall = 0, processor = 0;  // seconds
+  };
+
   // Adds the time since the last call to an account.
-  void spend(double& account) {
-    account += seconds_since(mark_);
+  void spend(Spent& account) {
+    account.wall += seconds_since(mark_);
     mark_ = SteadyClock::now();
+    const double processor = now(Clock::thread);
+    account.processor += processor - processor_mark_;
+    processor_mark_ = processor;
   }
 
   void tell_progress(bool due) {
@@ -112,17 +121,17 @@ class Recorder : public train::TrainObserver {
   // Mean time of a step since the evaluation before: training alone, without evaluations and checkpoints.
   Json step_seconds(std::int64_t step) {
     const std::int64_t steps = step - timed_step_;
-    const double seconds = training_ - timed_training_;
+    const double seconds = training_.wall - timed_training_;
     timed_step_ = step;
-    timed_training_ = training_;
+    timed_training_ = training_.wall;
     return steps > 0 ? Json(seconds / static_cast<double>(steps)) : Json();
   }
 
-  double tokens_per_second() const {
-    const double tokens =
-        static_cast<double>((last_.step - first_step_) * run_.train.integer("batch") * run_.shape.length);
-    return tokens / std::max(seconds_since(start_), 1e-9);
+  // Trained on by this process.
+  double tokens() const {
+    return static_cast<double>((last_.step - first_step_) * run_.train.integer("batch") * run_.shape.length);
   }
+  double tokens_per_second() const { return tokens() / std::max(seconds_since(start_), 1e-9); }
 
   const config::RunConfig& run_;
   const store::RunWriter& writer_;
@@ -133,7 +142,8 @@ class Recorder : public train::TrainObserver {
   SteadyClock::time_point start_ = SteadyClock::now(), last_progress_, mark_ = start_;
   std::int64_t timed_step_ = first_step_;  // up to where step_seconds() has told
   double timed_training_ = 0;
-  double training_ = 0, evaluation_ = 0, recording_ = 0, checkpoints_ = 0;  // seconds of this process
+  double processor_mark_ = now(Clock::thread);
+  Spent training_, evaluation_, recording_, checkpoints_;  // of this process
 };
 
 // The metrics up to the checkpoint, as it remembers them; their times from the file, where they survived.
