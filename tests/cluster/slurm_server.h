@@ -49,6 +49,17 @@ class SlurmServer {
     arguments.insert(arguments.begin(), {"env", "SLURM_CONF=" + conf_});
     return run_process(arguments);
   }
+  // Until the controller has written its jobs down since now: it does so a few seconds after a change. One that dies
+  // before comes back without knowing that a job has started, starts it twice and drains the node.
+  void await_saved_jobs() const {
+    const auto begin = std::filesystem::file_time_type::clock::now();
+    for (int i = 0; i < 1500; ++i) {
+      std::error_code none;
+      const auto saved = std::filesystem::last_write_time(directory() / "state" / "job_state", none);
+      if (!none && saved >= begin) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
   // The controller dies at once and is started again after a while.
   void kill_controller(std::chrono::milliseconds pause) const {
     kill_process(pid_in("slurmctld"));

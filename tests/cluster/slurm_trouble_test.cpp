@@ -23,9 +23,12 @@ TEST_F(SlurmTrouble, SlowANodeThatDiesCostsItsRunsOnlyTime) {
 }
 
 TEST_F(SlurmTrouble, SlowAControllerThatDiesIsNotNeededForTraining) {
+  steps = "train.steps=30000";  // half a minute on an idle machine: longer than the controller is away
   submit();
   ASSERT_TRUE(training(4));
+  slurm().await_saved_jobs();
   slurm().kill_controller(std::chrono::seconds(8));
+  EXPECT_LT(ended(), 12u) << "all was trained while the controller was away";
   expect_end();
   expect_whole(on_this_machine({study.string(), steps}), "a dead controller");
 }
