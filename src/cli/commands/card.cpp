@@ -160,7 +160,7 @@ Json test_json(const report::CardTest& test, const WindowOutcome& outcome) {
           {"parameters", config.parameters()},
           {"state", config.state()},
           {"flops_per_token", config.forward_flops_per_example() / static_cast<double>(config.shape.length)},
-          {"tokens_per_second", mean_at(runs, "/times/tokens_per_second")},
+          {"tokens_per_second", mean_at(runs, "/times/training_tokens_per_second")},
           {"runs", ids}};
 }
 

@@ -13,7 +13,7 @@
 namespace mneme::report {
 
 // Raised whenever a test, a size or a rule of the battery changes: cards of different versions are not compared.
-inline constexpr int kCardVersion = 3;
+inline constexpr int kCardVersion = 4;
 // In place of an axis, where what is beyond training is the phase tests of counting.
 inline constexpr const char* kPhaseTests = "phases";
 
