@@ -33,6 +33,13 @@ std::string beyond_text(const Json& beyond) {
 }
 
 // Which columns, and what a test has in them.
+std::string zoo_cell(const Json& test, ZooColumn what) {
+  if (what == ZooColumn::score) return percent(fraction_in(test.at("score")));
+  if (what == ZooColumn::window) return window_text(test.at("window"));
+  const Json& beyond = test.at("extrapolation");
+  return beyond.is_null() ? "-" : percent(fraction_in(beyond.at("score")));
+}
+
 struct CardColumn {
   Column head;
   std::string (*cell)(const Json& test);
@@ -109,6 +116,19 @@ std::vector<Json> shipped_cards(std::string_view scale) {
   return cards;
 }
 
+std::vector<Json> cards_in(const Path& directory, std::string_view scale) {
+  std::vector<Path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<Json> cards;
+  for (const Path& file : files) {
+    Json card = parse_json(read_file(file), file.string());
+    if (card.at("version") == kCardVersion && card.at("scale") == scale) cards.push_back(std::move(card));
+  }
+  return cards;
+}
+
 std::vector<Json> best_first(std::span<const Json> cards) {
   std::vector<Json> sorted(cards.begin(), cards.end());
   const auto total = [](const Json& card) {
@@ -131,11 +151,7 @@ Table zoo_table(std::span<const Json> cards, ZooColumn what) {
     std::vector<std::string> row{card.at("mixer")};
     for (const CardTest& test : card_tests()) {
       const Json* found = test_of(card, test.name);
-      if (!found)
-        row.push_back("-");
-      else
-        row.push_back(what == ZooColumn::score ? percent(fraction_in(found->at("score")))
-                                               : window_text(found->at("window")));
+      row.push_back(found ? zoo_cell(*found, what) : "-");
     }
     table.rows.push_back(std::move(row));
   }

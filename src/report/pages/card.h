@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files.h"
 #include "core/json.h"
 #include "report/pages/html.h"
 
@@ -31,6 +32,8 @@ const std::vector<CardTest>& card_tests();
 
 // Cards that ship with the program, as card files hold them: one of every mixer, of the present version and this scale.
 std::vector<Json> shipped_cards(std::string_view scale);
+// The same from the files of a directory.
+std::vector<Json> cards_in(const Path& directory, std::string_view scale);
 
 // A score of a card file, which is null where there is none.
 std::optional<double> fraction_in(const Json& value);
@@ -43,7 +46,7 @@ std::vector<Json> best_first(std::span<const Json> cards);
 Table card_table(const Json& card);
 Table card_cost_table(const Json& card);
 // One line per mixer, one column per test.
-enum class ZooColumn { score, window };
+enum class ZooColumn { score, beyond, window };
 Table zoo_table(std::span<const Json> cards, ZooColumn what);
 
 // The mixer's scores over the kinds of memory, in front of those of the others.

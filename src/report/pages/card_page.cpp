@@ -99,6 +99,7 @@ ReportSection zoo_section(std::span<const Json> cards) {
                              "The same weights on sequences four times as long, or on the phase tests of counting. "
                              "Blank: the mixer has parameters for one length."});
   section.tables.push_back({"Scores", zoo_table(cards, ZooColumn::score), "", true, "zoo"});
+  section.tables.push_back({"Beyond training", zoo_table(cards, ZooColumn::beyond), "", true, "beyond"});
   section.tables.push_back({"Windows, in decades", zoo_table(cards, ZooColumn::window), kWindow, true, "windows"});
   return section;
 }

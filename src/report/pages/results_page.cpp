@@ -10,6 +10,7 @@
 #include "report/claims/reproduction_state.h"
 #include "report/claims/scales.h"
 #include "report/pages/budgets.h"
+#include "report/pages/card.h"
 #include "report/stats/format.h"
 #include "report/stats/lr_window.h"
 
@@ -43,6 +44,7 @@ class Filler {
     if (kind == "verdicts" && words >> item >> scale) return verdicts(state(item, scale, mark));
     if (kind == "budgets") return markdown(budget_table(budgets_in(results_)));
     if (kind == "scales" && words >> item) return scales(item);
+    if (kind == "cards" && words >> item) return cards(item, mark);
     if (kind != "n") return {};
     std::string word;
     if (!(words >> item >> scale >> word)) throw_at(mark, "expected an item, a scale and a word");
@@ -70,6 +72,14 @@ class Filler {
       if (one.judgement.verdict != Verdict::not_run)
         table.rows.push_back({one.claim->id, one.judgement.verdict_text(), one.judgement.numbers, one.judgement.size});
     return markdown(table);
+  }
+
+  std::string cards(const std::string& what, const std::string& mark) const {
+    static const std::map<std::string, ZooColumn> columns = {
+        {"score", ZooColumn::score}, {"beyond", ZooColumn::beyond}, {"window", ZooColumn::window}};
+    const auto found = columns.find(what);
+    if (found == columns.end()) throw_at(mark, "expected score, beyond or window");
+    return markdown(zoo_table(best_first(cards_in(results_ / "card", "standard")), found->second));
   }
 
   std::string scales(const std::string& item) {

@@ -7,6 +7,7 @@
 //   <!-- scales A.fig1 --> ... <!-- end -->                 a table: claims, and their verdicts at each scale that is
 //   kept
 //   <!-- budgets --> ... <!-- end -->                       a table: what solved runs needed (budgets.h)
+//   <!-- cards score --> ... <!-- end -->                  a table: the cards in its folder card; score, beyond, window
 //   <!-- n A.fig1 workstation QUERY -->98.3<!-- end -->     one number
 //
 // A query is a word and conditions on the configuration: "test model.mixer=mamba train.lr=0.001". Words: runs (that

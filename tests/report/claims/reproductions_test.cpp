@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "report/claims/scales.h"
+#include "report/pages/card.h"
 #include "report/pages/kept_results.h"
 #include "report/pages/results_page.h"
 #include "report/pages/study_files.h"
@@ -79,6 +80,17 @@ TEST(Reproductions, ResultsMdSaysWhatTheKeptResultsSay) {
       EXPECT_NE(text.find("<!-- verdicts " + item.id + " " + scale + " -->"), std::string::npos)
           << "kept results without their verdicts on the page: " << item.id << " " << scale;
     }
+}
+
+// The tables of docs/card.md are those of the cards that ship, which are of the present version.
+TEST(Reproductions, CardMdSaysWhatTheShippedCardsSay) {
+  const Path root(source_directory());
+  const std::string text = read_file(root / "docs/card.md");
+  EXPECT_EQ(fill_results_page(text, root / "results"), text)
+      << "to fill the marks: mneme reproduce --results results --page docs/card.md";
+  const std::size_t shipped = shipped_cards("standard").size();
+  EXPECT_GE(shipped, 12u);
+  EXPECT_EQ(shipped, cards_in(root / "results/card", "standard").size());
 }
 
 // A page whose number is not that of the data is caught.
