@@ -12,9 +12,10 @@
 #include <cstring>
 #include <vector>
 
-// A name of libtorch's that no device of these builds has. In version 1 parameters cannot move to PrivateUse1.
+// A name of libtorch's that no device of Debian's builds has. It must be one to which set_data can move parameters, so not
+// PrivateUse1, and none for which libtorch has a copy of its own, which rules out XPU from version 2 on.
 #if TORCH_VERSION_MAJOR >= 2
-#define MNEME_GHOST PrivateUse1
+#define MNEME_GHOST HPU
 #else
 #define MNEME_GHOST XPU
 #endif
