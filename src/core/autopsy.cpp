@@ -87,6 +87,17 @@ std::string words(std::string quantity) {
   return quantity == "update ratio" ? "|dw|/|w|" : quantity;
 }
 
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  return std::isinf(value) ? "infinite" : fmt::format("{:.3g}", value);
+}
+
+std::string told(const Departure& one, const char* did) {
+  return fmt::format("{} {} step {}: {} {}, expected {} to {}",
+                     one.group.empty() ? "the " + words(one.quantity) : one.group, did, one.step, words(one.quantity),
+                     number(one.value), number(one.low), number(one.high));
+}
+
 template <typename T>
 TensorView keep(std::vector<std::vector<std::byte>>& memory, const char* dtype, std::vector<std::int64_t> shape,
                 const std::vector<T>& values) {
@@ -198,10 +209,11 @@ std::string autopsy_sentence(const TrainingTrace& trace) {
     return fmt::format("only {} steps were recorded: too few to say what left its band", trace.steps.size());
   const std::vector<Departure> found = departures(trace);
   if (found.empty()) return fmt::format("nothing left its band in the last {} steps", trace.steps.size());
-  const Departure& first = found.front();
-  return fmt::format("{} left its band first, at step {}: {} {:.3g}, expected {:.3g} to {:.3g}",
-                     first.group.empty() ? "the " + words(first.quantity) : first.group, first.step,
-                     words(first.quantity), first.value, first.low, first.high);
+  const std::string sentence = told(found.front(), "left its band first, at");
+  if (!found.front().group.empty()) return sentence;
+  const auto group = std::find_if(found.begin(), found.end(), [](const Departure& one) { return !one.group.empty(); });
+  return group == found.end() ? sentence + "; no group of parameters left its band"
+                              : sentence + "; of the groups of parameters " + told(*group, "was the first, at");
 }
 
 }  // namespace mneme

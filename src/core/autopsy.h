@@ -62,8 +62,9 @@ struct Departure {
 // last, then by excess, then in the order of the groups.
 std::vector<Departure> departures(const TrainingTrace& trace);
 
-// "layers.0.mixer.A_log left its band first, at step 412: gradient norm 31, expected 0.02 to 0.4"; or that nothing did,
-// or that there are too few steps to say.
+// "layers.0.mixer.A_log left its band first, at step 412: gradient norm 31, expected 0.02 to 0.4". Where what is of the
+// whole model was earlier, also which group was the first; or that nothing left its band, or that there are too few
+// steps to say.
 std::string autopsy_sentence(const TrainingTrace& trace);
 
 // All of it: {"steps": [S], "sentence", "departures": [{"group", "quantity", "step", "value", "low", "high"}, ...],

@@ -81,6 +81,18 @@ TEST(Autopsy, ANumberThatIsNotFiniteIsOutsideAndTheLossComesLast) {
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].group, "layers.1.A_log");
   EXPECT_TRUE(found[1].group.empty());
+  EXPECT_THAT(autopsy_sentence(trace),
+              HasSubstr("layers.1.A_log left its band first, at step 21: gradient norm NaN, expected 0."));
+}
+
+TEST(Autopsy, AGroupIsNamedEvenIfTheWholeModelLeftFirst) {
+  TrainingTrace trace = calm(64);
+  trace.steps[50].largest_logit = 1e6F;
+  EXPECT_THAT(autopsy_sentence(trace), HasSubstr("the largest logit left its band first, at step 51: largest logit "));
+  EXPECT_THAT(autopsy_sentence(trace), HasSubstr("; no group of parameters left its band"));
+  trace.steps[52].gradient_norm[0] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(autopsy_sentence(trace), HasSubstr("; of the groups of parameters " + trace.groups[0] +
+                                                 " was the first, at step 53: gradient norm infinite, expected "));
 }
 
 TEST(Autopsy, CalmRunsAndMixersWithoutDecayHaveNone) {

@@ -109,11 +109,16 @@ LogAxis log_axis(const std::vector<double>& values, std::string_view title, cons
 
   const auto ticks = log_ticks(lo, hi);
   const auto powers = std::count_if(ticks.begin(), ticks.end(), [](const auto& tick) { return tick.first == 1; });
+  // Labels of many powers would overlap: then every second, third, ... has one, and nothing between powers has a tick.
+  constexpr std::ptrdiff_t kMostLabels = 9;
+  const std::ptrdiff_t every = (powers + kMostLabels - 1) / kMostLabels;
   Json all = Json::array();
   Json labelled = Json::array();
   for (const auto& [digit, tick] : ticks) {
+    if (every > 1 && digit != 1) continue;
     all.push_back(tick);
-    if (digit == 1 || (powers < 2 && (digit == 2 || digit == 5))) labelled.push_back(tick);
+    const bool own = every <= 1 || std::lround(std::log10(tick)) % every == 0;
+    if (digit == 1 ? own : powers < 2 && (digit == 2 || digit == 5)) labelled.push_back(tick);
   }
   const std::string is_labelled = "indexof(" + labelled.dump() + ", datum.value) >= 0";
   return {.scale = {{"type", "log"}, {"domain", {lo, hi}}, {"nice", false}},

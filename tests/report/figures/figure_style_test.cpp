@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "core/error.h"
@@ -26,6 +27,16 @@ TEST(FigureStyle, ANarrowAxisLabelsOneTwoAndFive) {
   const LogAxis single = log_axis({1e-3}, "x");
   EXPECT_EQ(single.axis["labelExpr"],
             "indexof([0.0005,0.001,0.002], datum.value) >= 0 ? format(datum.value, '.0e') : ''");
+}
+
+// The last gradients of a run that diverged: labels of 40 decades would cover each other.
+TEST(FigureStyle, AnAxisOverManyDecadesLabelsFewOfThem) {
+  const LogAxis axis = log_axis({3e-35, 2.0}, "x");
+  EXPECT_EQ(axis.axis["labelExpr"],
+            "indexof([1e-35,1e-30,1e-25,1e-20,1e-15,1e-10,1e-05,1.0], datum.value) >= 0 ? format(datum.value, '.0e') : "
+            "''");
+  for (const Json& value : axis.axis["values"])
+    EXPECT_NEAR(std::remainder(std::log10(value.get<double>()), 1), 0, 1e-9);
 }
 
 TEST(FigureStyle, ALogAxisNeedsPositiveValues) {
