@@ -77,18 +77,11 @@ std::vector<Finding> examine_database(const store::Lab& lab) try {
   std::vector<Finding> findings{{"PostgreSQL", Verdict::good,
                                  fmt::format("{} answers: connected in {:.0f} ms, a query takes {:.1f} ms",
                                              connection.name(), 1000 * connected, 1000 * (after - before))}};
-  const auto answer = [&](const std::string& sql) { return connection.execute(sql).at(0).at(0); };
-  if (answer(fmt::format("SELECT to_regclass('{}') IS NOT NULL", store::kLeaseTable)) == "t") {
-    const bool may =
-        answer(fmt::format("SELECT has_table_privilege('{}', 'SELECT, INSERT, UPDATE')", store::kLeaseTable)) == "t";
-    findings.push_back(
-        {"lease table", may ? Verdict::good : Verdict::bad,
-         may ? "can be read and written" : fmt::format("this user may not write the table {}", store::kLeaseTable)});
-  } else {
-    const bool may = answer("SELECT has_schema_privilege(current_schema(), 'CREATE')") == "t";
-    findings.push_back({"lease table", may ? Verdict::good : Verdict::bad,
-                        may ? "will be created on first use" : "does not exist, and this user may not create it"});
-  }
+  const store::LeaseTable table = store::examine_lease_table(connection, store::lease_table(lab));
+  findings.push_back({"lease table", table.trouble.empty() ? Verdict::good : Verdict::bad,
+                      !table.trouble.empty() ? table.trouble
+                      : table.exists         ? "can be read and written"
+                                             : "will be created on first use"});
   // Leases expire by the server's clock alone, so a difference harms the reading of logs and nothing else.
   const double skew = server - (before + after) / 2;
   findings.push_back({"clock", std::abs(skew) > 2 ? Verdict::doubtful : Verdict::good,

@@ -23,6 +23,8 @@ struct Finding {
 // flock between processes, rename over a file, hard links, fsync, the file server's clock, free space; in a directory
 // of its own under `directory`, which is gone afterwards.
 std::vector<Finding> examine_disk(const Path& directory);
+// Only flock, also by what the mount says of it.
+Finding examine_locks(const Path& directory);
 // It starts, and is of this build; libtorch, threads and BLAS core.
 std::vector<Finding> examine_worker();
 // Reachable, may create or use the table, its clock. Empty if the lab's leases are in a file.

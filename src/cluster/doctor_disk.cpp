@@ -42,7 +42,7 @@ int try_in_child(const Path& file) {
   return WEXITSTATUS(status);
 }
 
-Finding examine_locks(const Path& file) {
+Finding try_locks(const Path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) return {"flock", Verdict::bad, fmt::format("cannot create a file: {}", std::strerror(errno))};
   const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
@@ -55,6 +55,18 @@ Finding examine_locks(const Path& file) {
   if (held != 1) return {"flock", Verdict::bad, "one process's lock does not keep another process out; use --stage"};
   if (released != 0) return {"flock", Verdict::bad, "a lock that was released stays locked; use --stage"};
   return {"flock", Verdict::good, "keeps a second process out"};
+}
+
+// The directory, or the one in which it will be.
+Path existing(const Path& wanted) {
+  std::error_code ignored;
+  Path directory = fs::absolute(wanted);
+  while (!fs::is_directory(directory, ignored) && directory.has_relative_path()) directory = directory.parent_path();
+  return directory;
+}
+
+Path unique_in(const Path& directory) {
+  return directory / (".doctor-" + sha256_hex(store::unique_name()).substr(0, 12));
 }
 
 struct Mount {
@@ -153,11 +165,20 @@ std::string lock_trouble(std::string_view type, std::string_view options) {
   return "";
 }
 
-std::vector<Finding> examine_disk(const Path& wanted) {
+Finding examine_locks(const Path& wanted) {
+  const Path parent = existing(wanted), file = unique_in(parent);
+  const Mount mount = mount_of(parent);
+  if (const std::string trouble = lock_trouble(mount.type, mount.options); !trouble.empty())
+    return {"flock", Verdict::bad,
+            trouble + ": locks do not reach other machines; use --stage, or ask for a mount with locks"};
+  const Finding locks = try_locks(file);
   std::error_code ignored;
-  Path parent = fs::absolute(wanted);
-  while (!fs::is_directory(parent, ignored) && parent.has_relative_path()) parent = parent.parent_path();
-  const Path directory = parent / (".doctor-" + sha256_hex(store::unique_name()).substr(0, 12));
+  fs::remove(file, ignored);
+  return locks;
+}
+
+std::vector<Finding> examine_disk(const Path& wanted) {
+  const Path parent = existing(wanted), directory = unique_in(parent);
   std::vector<Finding> findings;
   const Mount mount = mount_of(parent);
   const DiskKind kind = disk_kind(parent);
@@ -166,17 +187,14 @@ std::vector<Finding> examine_disk(const Path& wanted) {
                                   kind.network ? ", a disk that machines can share" : ", a disk of this machine")});
   try {
     file_system().create_directories(directory);
-    Finding locks = examine_locks(directory / "lock");
-    if (const std::string trouble = lock_trouble(mount.type, mount.options); !trouble.empty())
-      locks = {"flock", Verdict::bad,
-               trouble + ": locks do not reach other machines; use --stage, or ask for a mount with locks"};
-    findings.push_back(locks);
+    findings.push_back(examine_locks(directory));
     findings.push_back(examine_rename(directory));
     findings.push_back(examine_sync(directory));
     findings.push_back(examine_clock(directory));
   } catch (const Error& error) {
     findings.push_back({"disk", Verdict::bad, error.what()});
   }
+  std::error_code ignored;
   fs::remove_all(directory, ignored);
   findings.push_back(examine_space(parent));
   return findings;

@@ -8,10 +8,12 @@
 #include <array>
 #include <map>
 
+#include "cluster/doctor.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "store/lease_holder.h"
 #include "store/leases.h"
+#include "store/leases_postgres.h"
 
 namespace mneme::cluster {
 namespace {
@@ -90,7 +92,19 @@ void check_leases(const store::Lab& lab, const SlurmSettings& settings) {
                 "staged runs are moved to the lab under their leases, which all nodes must share; expected a "
                 "PostgreSQL URL in --leases, "
                 "MNEME_LEASES or `leases` of slurm.toml");
+  if (!address.empty()) {
+    // Before the lab gets a name in a database that this user cannot use.
+    store::PostgresConnection connection(address);
+    const store::LeaseTable table = store::examine_lease_table(connection, store::lease_table(lab));
+    if (!table.trouble.empty()) throw Error(ErrorKind::io, connection.name(), table.trouble);
+  }
   store::open_leases(lab, {.holder = store::our_holder()});
+}
+
+void check_locks(const store::Lab& lab, const SlurmSettings& settings) {
+  if (!settings.stage.empty()) return;
+  if (const Finding locks = examine_locks(lab.root()); locks.verdict == Verdict::bad)
+    throw Error(ErrorKind::io, lab.root().string(), "flock: " + locks.text);
 }
 
 }  // namespace mneme::cluster

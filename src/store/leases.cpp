@@ -93,8 +93,7 @@ std::unique_ptr<Leases> open_leases(const Lab& lab, LeaseOptions options) {
   if (!in_database && fs::exists(lab.leases()) && !open_sqlite_leases(lab.leases(), options)->live().empty())
     throw Error(ErrorKind::usage, lab.leases().string(),
                 "a command without --leases is running and would not see ours; wait until it has ended");
-  const char* table = lab.leases_id().filename() == Lab::kOldLeasesId ? kOldLeaseTable : kLeaseTable;
-  return open_postgres_leases(std::move(connection), name_in_database(lab), std::move(options), table);
+  return open_postgres_leases(std::move(connection), name_in_database(lab), std::move(options), lease_table(lab));
 }
 
 }  // namespace mneme::store

@@ -206,6 +206,27 @@ class PostgresLeases : public Leases {
 
 }  // namespace
 
+const char* lease_table(const Lab& lab) {
+  return lab.leases_id().filename() == Lab::kOldLeasesId ? kOldLeaseTable : kLeaseTable;
+}
+
+LeaseTable examine_lease_table(PostgresConnection& connection, const char* table) {
+  const auto yes = [&](const std::string& question) {
+    return connection.execute("SELECT " + question).at(0).at(0) == "t";
+  };
+  if (!yes(fmt::format("to_regclass('{}') IS NOT NULL", table)))
+    return {false, yes("has_schema_privilege(current_schema(), 'CREATE')")
+                       ? ""
+                       : fmt::format("the table {} does not exist, and this user may not create it", table)};
+  // One by one: of a list, the server says whether any is held.
+  std::vector<std::string> lacking;
+  for (const char* right : {"SELECT", "INSERT", "UPDATE"})
+    if (!yes(fmt::format("has_table_privilege('{}', '{}')", table, right))) lacking.emplace_back(right);
+  return {true, lacking.empty()
+                    ? ""
+                    : fmt::format("this user may not write the table {}: it lacks {}", table, join(lacking, ", "))};
+}
+
 std::unique_ptr<Leases> open_postgres_leases(PostgresConnection connection, std::string lab, LeaseOptions options,
                                              const char* table) {
   return std::make_unique<PostgresLeases>(std::move(connection), std::move(lab), std::move(options), table);

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "cluster/preflight.h"
+#include "core/error.h"
 #include "core/subprocess.h"
 #include "store/postgres.h"
 #include "store/sample_lab.h"
@@ -78,6 +80,17 @@ TEST_F(DoctorCommand, ADatabaseThatOthersMayNotWriteAndAClockThatIsWrongAreSeen)
   EXPECT_EQ(refused[1].verdict, Verdict::bad);
   EXPECT_THAT(refused[1].text, HasSubstr("may not write the table"));
 
+  // One right of three is not enough: the server calls a list of rights held if any of them is.
+  connection.execute("GRANT SELECT ON mneme_leases TO guest");
+  const std::vector<Finding> reader = examine_database(store::Lab(sample.lab.root(), guest));
+  ASSERT_EQ(reader.size(), 3u);
+  EXPECT_EQ(reader[1].verdict, Verdict::bad);
+  EXPECT_THAT(reader[1].text, HasSubstr("it lacks INSERT, UPDATE"));
+  EXPECT_THROW(check_leases(store::Lab(sample.lab.root(), guest), {}), Error);
+  connection.execute("GRANT INSERT, UPDATE ON mneme_leases TO guest");
+  EXPECT_EQ(examine_database(store::Lab(sample.lab.root(), guest))[1].verdict, Verdict::good);
+  check_leases(store::Lab(sample.lab.root(), guest), {});
+
   // A function of this name goes before the server's own.
   connection.execute(
       "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
@@ -127,6 +140,23 @@ TEST_F(DoctorCommand, ADiskWithoutLocksAndOneWhoseLocksLockNothingFail) {
     }
     throw std::runtime_error("locks were not examined");
   });
+}
+
+TEST_F(DoctorCommand, NothingIsSubmittedWithoutLocksUnlessRunsAreStaged) {
+  check_locks(sample.lab, {});
+  testing::in_children(1, [&](int) {
+    break_locks(ENOLCK);
+    check_locks(sample.lab, {.stage = "/tmp"});
+    try {
+      check_locks(sample.lab, {});
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).find("use --stage") != std::string_view::npos) return;
+      throw;
+    }
+    throw std::runtime_error("it was not refused");
+  });
+  for (const auto& entry : std::filesystem::directory_iterator(sample.lab.root()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".doctor")) << entry.path();
 }
 
 TEST_F(DoctorCommand, ADiskWithHardlyAnyRoomFails) {
