@@ -41,7 +41,14 @@ void check_before(const store::Lab& lab, const cluster::SlurmSettings& settings)
   run::find_worker();
   lab.create();
   cluster::check_shared(lab, settings, partitions);
+  cluster::check_locks(lab, settings);
   cluster::check_leases(lab, settings);
+}
+
+// For commands that select runs: --study 'demo train.seed=1' --scale smoke.
+std::string selection_of(const StudyInput& input, const study::Study& study) {
+  return "--study " + shell_word(join(input.arguments, " ")) +
+         (study.scale.empty() ? "" : " --scale " + shell_word(study.scale));
 }
 
 std::optional<cluster::Submission> already_at_it(const study::Study& study, const store::Lab& lab) {
@@ -54,11 +61,12 @@ std::optional<cluster::Submission> already_at_it(const study::Study& study, cons
   return std::nullopt;
 }
 
-cluster::Submission outline(const study::Study& study, const std::string& name,
+cluster::Submission outline(const study::Study& study, const std::string& words,
                             const cluster::SlurmSettings& settings) {
   cluster::Submission submission;
   submission.study = study.name;
-  submission.called = name;
+  submission.overrides = study.overrides;
+  submission.called = words;
   submission.title = study.title;
   submission.scale = study.scale;
   submission.place = study.file_name();
@@ -70,10 +78,10 @@ cluster::Submission outline(const study::Study& study, const std::string& name,
   return submission;
 }
 
-cluster::Submission submit(const study::Study& study, const std::string& name, const store::Lab& lab,
+cluster::Submission submit(const study::Study& study, const std::string& words, const store::Lab& lab,
                            const cluster::SlurmSettings& settings) {
   const std::int64_t memory = cluster::memory_of_node(study.runs, lab, settings, true);
-  cluster::Submission submission = cluster::create_submission(lab, outline(study, name, settings), study.runs);
+  cluster::Submission submission = cluster::create_submission(lab, outline(study, words, settings), study.runs);
   try {
     write_file_atomically(submission.script(), cluster::job_script(submission, lab, our_program(), memory));
     cluster::test_script(submission.script());
@@ -101,7 +109,9 @@ void ClusterOptions::add(CLI::App& app) {
       app.add_option("--time", given.time, "slurm: time limit of a job, in Slurm's format: 4:00:00")->type_name("TIME"),
       app.add_option("--partition", given.partition, "slurm: partition")->type_name("NAME"),
       app.add_option("--account", given.account, "slurm: account")->type_name("NAME"),
-      app.add_option("--sbatch", sbatch, "slurm: further sbatch options, as one argument")->type_name("OPTIONS"),
+      app.add_option("--sbatch", sbatch, "slurm: further sbatch options, as one argument; may be repeated")
+          ->type_name("OPTIONS")
+          ->allow_extra_args(false),
       app.add_option("--memory", given.memory,
                      "slurm: memory per node in megabytes (default: from a measured estimate)")
           ->type_name("MB"),
@@ -134,17 +144,18 @@ cluster::SlurmSettings ClusterOptions::settings(const store::Lab& lab) const {
   if (was_given("--account")) settings.account = given.account;
   if (was_given("--memory")) settings.memory = given.memory;
   if (was_given("--stage")) settings.stage = given.stage;
-  if (!sbatch.empty()) settings.sbatch.push_back(sbatch);
+  settings.sbatch.insert(settings.sbatch.end(), sbatch.begin(), sbatch.end());
   cluster::check_settings(settings);
   return settings;
 }
 
 std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOptions& options, const CodeChoice& code,
-                                  const std::string& name, const Context& context, run::ExecutionResult& finished) {
+                                  const StudyInput& input, const Context& context, run::ExecutionResult& finished) {
+  const std::string words = input.words_for(study);
   const cluster::SlurmSettings settings = options.settings(context.lab());
   const store::Lab lab = lab_for_jobs(context.lab(), settings);
   if (options.dry_run) {
-    cluster::Submission submission = outline(study, name, settings);
+    cluster::Submission submission = outline(study, words, settings);
     submission.directory = lab.root() / "jobs" / (submission.place + "-DATE-TIME");
     const std::string script =
         cluster::job_script(submission, lab, our_program(), cluster::memory_of_node(study.runs, lab, settings, true));
@@ -163,7 +174,7 @@ std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOption
     for (const config::RunConfig& run : study.runs) ids.push_back(run.id);
     reckon_with_other_code(ids, lab, code);
     report::remember_study(lab, study);
-    submission = submit(study, name, lab, settings);
+    submission = submit(study, words, lab, settings);
   }
   if (!context.json)
     fmt::print(stderr, "job {} {} ({} node{} with {} worker{} each); files in {}\n", submission->job,
@@ -174,13 +185,12 @@ std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOption
     if (context.json)
       print_json({{"job", submission->job}, {"submitted", !found}, {"directory", submission->directory.string()}});
     else
-      fmt::print("watch the jobs: mneme status; end them: mneme cancel --study {} --jobs\n", name);
+      fmt::print("watch the jobs: mneme status; end them: mneme cancel {} --jobs\n", selection_of(input, study));
     return 0;
   }
   if (!watch_jobs(*submission, study, lab, context.json)) {
-    fmt::print(stderr,
-               "the jobs continue; watch them with the same command, or end them: mneme cancel --study {} --jobs\n",
-               name);
+    fmt::print(stderr, "the jobs continue; watch them with the same command, or end them: mneme cancel {} --jobs\n",
+               selection_of(input, study));
     return static_cast<int>(ErrorKind::interrupted);
   }
   finished = results_in(study, lab);

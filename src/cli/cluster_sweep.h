@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/other_code.h"
+#include "cli/study_input.h"
 #include "cluster/submission.h"
 #include "run/local_executor.h"
 #include "study/study.h"
@@ -21,7 +22,7 @@ namespace mneme::cli {
 struct ClusterOptions {
   std::string executor = "local";
   cluster::SlurmSettings given;
-  std::string sbatch;
+  std::vector<std::string> sbatch;
   bool dry_run = false, detach = false, again = false;
 
   void add(CLI::App& app);
@@ -36,10 +37,10 @@ struct ClusterOptions {
   bool was_given(const char* name) const;
 };
 
-// `name` is what the user called the study. Submits the study's runs, or finds the jobs that are already at it, and
+// `input` is how the user named the study. Submits the study's runs, or finds the jobs that are already at it, and
 // waits for their end unless --detach says otherwise. `finished` is filled with what became of the runs if it waited.
 // Returns an exit code to leave with, or nothing if it waited to the end.
 std::optional<int> sweep_by_slurm(const study::Study& study, const ClusterOptions& options, const CodeChoice& code,
-                                  const std::string& name, const Context& context, run::ExecutionResult& finished);
+                                  const StudyInput& input, const Context& context, run::ExecutionResult& finished);
 
 }  // namespace mneme::cli

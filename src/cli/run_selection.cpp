@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "report/pages/study_files.h"
 
 namespace mneme::cli {
@@ -19,7 +20,10 @@ bool is_filter(const std::string& argument) { return argument.find_first_of("=<>
 void RunSelection::add(CLI::App& app, const std::string& without) {
   app.add_option("runs", arguments, "run ids (or their first digits) or filters, as for `mneme runs`" + without)
       ->type_name("RUN ... | KEY=VALUE ...");
-  app.add_option("--study", study, "select only runs of this study; without filters, all of them")->type_name("STUDY");
+  app.add_option("--study", study,
+                 "select only runs of this study; without filters, all of them; overrides are part of its name, as "
+                 "in 'demo train.seed=1'")
+      ->type_name("STUDY");
   app.add_option("--scale", scale, "scale of the study")->type_name("NAME");
 }
 
@@ -28,9 +32,23 @@ void RunSelection::require_some() const {
     throw Error(ErrorKind::usage, "", "no runs selected; give the first digits of an id, KEY=VALUE, or --study");
 }
 
+study::Study RunSelection::open_study() const {
+  std::string name;
+  std::vector<std::string> overrides;
+  for (const std::string& word : split(study, ' ')) {
+    if (word.find('=') != word.npos && !name.empty())
+      overrides.push_back(word);
+    else if (overrides.empty())
+      name += (name.empty() ? "" : " ") + word;
+    else
+      overrides.back() += " " + word;  // of a list with spaces
+  }
+  return report::open_study(name, {scale, overrides});
+}
+
 std::vector<config::RunConfig> RunSelection::planned() const {
   if (study.empty()) return {};
-  return report::open_study(study, {scale, {}}).runs;
+  return open_study().runs;
 }
 
 std::vector<std::string> RunSelection::ids(store::Index& index) const {

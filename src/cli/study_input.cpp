@@ -25,9 +25,7 @@ void StudyInput::add(CLI::App& app) {
   add_scale_option(app, scale);
 }
 
-namespace {
-
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=-+/:,";
   if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
   std::string text = "'";
@@ -35,12 +33,10 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-}  // namespace
-
 std::string StudyInput::words_for(const study::Study& study) const {
-  std::string words = quoted(name());
+  std::string words = shell_word(name());
   if (!study.scale.empty()) words += " --scale " + study.scale;
-  for (std::size_t i = 1; i < arguments.size(); ++i) words += " " + quoted(arguments[i]);
+  for (std::size_t i = 1; i < arguments.size(); ++i) words += " " + shell_word(arguments[i]);
   return words;
 }
 

@@ -25,6 +25,9 @@ class JobsOption {
   const CLI::Option* option_ = nullptr;
 };
 
+// A word as a shell reads it: in quotes if it needs them.
+std::string shell_word(const std::string& word);
+
 // The help of --scale, wherever it means a study's scale.
 void add_scale_option(CLI::App& app, std::string& scale);
 

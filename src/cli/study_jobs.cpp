@@ -26,6 +26,19 @@ bool ended(const store::Lab& lab, const std::string& id) {
   return fs::exists(lab.run(id).path() / "summary.json", ignored);
 }
 
+// Those that Slurm took.
+std::vector<cluster::Submission> submitted(const store::Lab& lab) {
+  std::vector<cluster::Submission> all = cluster::submissions(lab);
+  std::erase_if(all, [](const cluster::Submission& submission) { return submission.job.empty(); });
+  return all;
+}
+
+std::vector<std::string> ids_of(const std::vector<cluster::Submission>& submissions) {
+  std::vector<std::string> ids;
+  for (const cluster::Submission& submission : submissions) ids.push_back(submission.job);
+  return ids;
+}
+
 std::vector<Json> tasks_of(const cluster::Submission& submission) {
   std::vector<Json> tasks;
   for (int task = 1; task <= submission.settings.nodes; ++task) {
@@ -39,6 +52,12 @@ std::vector<Json> tasks_of(const cluster::Submission& submission) {
     }
   }
   return tasks;
+}
+
+std::vector<std::string> variant_of(const Json& job) {
+  std::vector<std::string> words{job["study"].get<std::string>()};
+  for (const Json& assignment : job["overrides"]) words.push_back(assignment.get<std::string>());
+  return words;
 }
 
 // Slurm's reason, or that it has none yet.
@@ -130,22 +149,20 @@ std::string counted(const std::vector<cluster::SlurmJob>& jobs) {
 }  // namespace
 
 std::vector<cluster::Submission> live_submissions(const store::Lab& lab) {
-  std::vector<cluster::Submission> live;
-  for (cluster::Submission& submission : cluster::submissions(lab)) {
-    if (submission.job.empty()) continue;
-    if (const auto jobs = cluster::slurm_jobs(submission.job); jobs && !jobs->empty())
-      live.push_back(std::move(submission));
-  }
+  std::vector<cluster::Submission> live = submitted(lab);
+  const auto jobs = cluster::slurm_jobs(ids_of(live));
+  std::erase_if(live, [&](const cluster::Submission& submission) { return !jobs || jobs->at(submission.job).empty(); });
   return live;
 }
 
 Json jobs_json(const store::Lab& lab) {
   Json list = Json::array();
-  for (const cluster::Submission& submission : cluster::submissions(lab)) {
-    if (submission.job.empty()) continue;
+  const std::vector<cluster::Submission> all = submitted(lab);
+  const auto queue = cluster::slurm_jobs(ids_of(all));
+  for (const cluster::Submission& submission : all) {
     std::int64_t count = 0;
     for (const std::string& id : submission.runs) count += ended(lab, id) ? 1 : 0;
-    const auto jobs = cluster::slurm_jobs(submission.job);
+    const auto jobs = queue ? std::optional(queue->at(submission.job)) : std::nullopt;
     const auto missing = std::ssize(submission.runs) - count;
     if (jobs && jobs->empty() && (missing == 0 || submission.cancelled())) continue;
     std::vector<Json> tasks = tasks_of(submission);
@@ -161,6 +178,7 @@ Json jobs_json(const store::Lab& lab) {
                            {"left", job.left}});
     list.push_back({{"job", submission.job},
                     {"study", submission.study},
+                    {"overrides", submission.overrides},
                     {"called", submission.called},
                     {"scale", submission.scale},
                     {"submitted", submission.submitted},
@@ -180,16 +198,15 @@ void print_jobs(const Json& jobs) {
   for (const Json& job : jobs) {
     fmt::print(
         "\njob {} of {}{} ({}, {}): {} ended, {} missing{}\n", job["job"].get<std::string>(),
-        harmless(job["study"].get<std::string>()),
+        harmless(join(variant_of(job), " ")),
         job["scale"] == "" ? "" : fmt::format(" at scale {}", job["scale"].get<std::string>()),
         job["user"].get<std::string>(), job["submitted"].get<std::string>(), job["ended"].dump(), job["missing"].dump(),
         job["seconds_left"].is_number() ? fmt::format(", about {} left", duration(job["seconds_left"].get<double>()))
                                         : "");
     if (!job["slurm_answers"].get<bool>()) fmt::print("  Slurm does not answer here\n");
     if (job["slurm_answers"].get<bool>() && job["jobs"].empty())
-      fmt::print("  no job is left in the queue; run the rest with `mneme sweep {}{} --executor slurm`\n",
-                 harmless(job["called"].get<std::string>()),
-                 job["scale"] == "" ? "" : fmt::format(" --scale {}", job["scale"].get<std::string>()));
+      fmt::print("  no job is left in the queue; run the rest with `mneme sweep {} --executor slurm`\n",
+                 harmless(job["called"].get<std::string>()));
     print_queue(job["jobs"]);
     print_tasks(job["tasks"]);
   }
@@ -200,7 +217,8 @@ bool watch_jobs(const cluster::Submission& submission, const study::Study& study
   std::string told;
   int silence = 0;
   for (;;) {
-    const auto jobs = cluster::slurm_jobs(submission.job);
+    const auto queue = cluster::slurm_jobs({submission.job});
+    const auto jobs = queue ? std::optional(queue->at(submission.job)) : std::nullopt;
     std::size_t count = 0;
     for (const config::RunConfig& run : study.runs) count += ended(lab, run.id) ? 1 : 0;
     // A controller that is started again does not answer for a while; the jobs know nothing of that.
@@ -238,10 +256,16 @@ run::ExecutionResult results_in(const study::Study& study, const store::Lab& lab
   return result;
 }
 
-std::vector<std::string> cancel_jobs(const store::Lab& lab, const std::string& study, const std::string& scale) {
+std::vector<std::string> cancel_jobs(const store::Lab& lab, const study::Study& study, bool all_variants) {
+  std::set<std::string> ids;
+  for (const config::RunConfig& run : study.runs) ids.insert(run.id);
   std::vector<std::string> lines;
   for (const cluster::Submission& submission : live_submissions(lab)) {
-    if (submission.study != study || (!scale.empty() && submission.scale != scale)) continue;
+    if (submission.study != study.name) continue;
+    // Jobs that also train other runs go on with those.
+    if (!all_variants && !std::all_of(submission.runs.begin(), submission.runs.end(),
+                                      [&](const std::string& run) { return ids.contains(run); }))
+      continue;
     submission.mark_cancelled();
     lines.push_back(cluster::cancel_job(submission.job)
                         ? fmt::format("job {} cancelled", submission.job)

@@ -16,8 +16,8 @@ namespace mneme::cli {
 std::vector<cluster::Submission> live_submissions(const store::Lab& lab);
 
 // For `mneme status`: one entry per submission that is in the queue, or whose runs are missing although it is not:
-// {"job", "study", "scale", "submitted", "user", "ended", "missing", "seconds_left", "jobs": [{id, state, node, reason,
-// elapsed, left}], "tasks": [task-K.json ...]}.
+// {"job", "study", "overrides", "scale", "submitted", "user", "ended", "missing", "seconds_left", "jobs": [{id, state,
+// node, reason, elapsed, left}], "tasks": [task-K.json ...]}.
 Json jobs_json(const store::Lab& lab);
 void print_jobs(const Json& jobs);
 
@@ -27,8 +27,8 @@ bool watch_jobs(const cluster::Submission& submission, const study::Study& study
 // What the run directories say of the study.
 run::ExecutionResult results_in(const study::Study& study, const store::Lab& lab);
 
-// Ends the jobs of a study: those that wait are gone, those that run get the time to write checkpoints. Returns a line
-// for each job.
-std::vector<std::string> cancel_jobs(const store::Lab& lab, const std::string& study, const std::string& scale);
+// Ends the jobs that train runs of this study and no others, or those of all scales and variants of its name: jobs that
+// wait are gone, those that run get the time to write checkpoints. Returns a line for each.
+std::vector<std::string> cancel_jobs(const store::Lab& lab, const study::Study& study, bool all_variants);
 
 }  // namespace mneme::cli

@@ -65,15 +65,19 @@ std::string submit_script(const Path& script) {
   return split(split(result.out, '\n').front(), ';').front();
 }
 
-std::optional<std::vector<SlurmJob>> slurm_jobs(const std::string& id) {
+std::optional<std::map<std::string, std::vector<SlurmJob>>> slurm_jobs(const std::vector<std::string>& ids) {
+  std::map<std::string, std::vector<SlurmJob>> jobs;
+  for (const std::string& id : ids) jobs[id];
+  if (ids.empty()) return jobs;
   if (!program_exists("squeue")) return std::nullopt;
-  const ProcessResult result = run_process({"squeue", "-h", "-r", "-j", id, "-o", "%i|%T|%N|%M|%L|%r"});
-  // A job that has ended some minutes ago is unknown.
+  const ProcessResult result = run_process({"squeue", "-h", "-r", "-j", join(ids, ","), "-o", "%i|%T|%N|%M|%L|%r"});
+  // A single job that has ended some minutes ago is unknown; in a list, Slurm passes over it.
   if (result.exit_code != 0 && result.err.find("Invalid job id") == result.err.npos) return std::nullopt;
-  std::vector<SlurmJob> jobs;
   for (const std::string& line : split(result.out, '\n')) {
     const std::vector<std::string> parts = split(line, '|');
-    if (parts.size() >= 6) jobs.push_back({parts[0], parts[1], parts[2], parts[5], parts[3], parts[4]});
+    if (parts.size() >= 6)
+      jobs[parts[0].substr(0, parts[0].find('_'))].push_back(
+          {parts[0], parts[1], parts[2], parts[5], parts[3], parts[4]});
   }
   return jobs;
 }

@@ -1,6 +1,7 @@
 // Slurm's own commands, as Mneme uses them. Nothing here knows of runs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,9 @@ void test_script(const Path& script);
 // Submits; the job's id. Throws Error(io) with Slurm's own reason.
 std::string submit_script(const Path& script);
 
-// What is left of a job or array in the queue; empty when all of it has ended. Nothing if Slurm does not answer.
-std::optional<std::vector<SlurmJob>> slurm_jobs(const std::string& id);
+// What is left of these jobs and arrays in the queue, by id, asked for at once; empty for one of which all has ended.
+// Nothing if Slurm does not answer.
+std::optional<std::map<std::string, std::vector<SlurmJob>>> slurm_jobs(const std::vector<std::string>& ids);
 // True if Slurm accepted the request.
 bool cancel_job(const std::string& id);
 

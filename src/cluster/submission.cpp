@@ -49,6 +49,7 @@ void Submission::store() const {
                                                             {"title", title},
                                                             {"scale", scale},
                                                             {"place", place},
+                                                            {"overrides", overrides},
                                                             {"called", called},
                                                             {"user", user},
                                                             {"submitted", submitted},
@@ -91,6 +92,7 @@ Submission read_submission(const Path& directory) {
     submission.title = json.at("title");
     submission.scale = json.at("scale");
     submission.place = json.at("place");
+    submission.overrides = json.value("overrides", std::vector<std::string>());
     submission.called = json.value("called", submission.study);
     submission.user = json.at("user");
     submission.submitted = json.at("submitted");

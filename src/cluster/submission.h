@@ -23,7 +23,8 @@ struct Submission {
   Path directory;
   std::string job;                         // Slurm's id; "" until it was submitted
   std::string study, title, scale, place;  // place: Study::file_name()
-  std::string called;                      // the study, by the user on the command line
+  std::vector<std::string> overrides;      // a.b=value: a study with overrides is one of its own
+  std::string called;                      // the arguments that name the study again, quoted for a shell
   std::string user, submitted;             // submitted: UTC
   SlurmSettings settings;
   std::vector<std::string> runs;  // ids

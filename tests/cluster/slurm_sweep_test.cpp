@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/slurm_cluster.h"
+#include "store/postgres.h"
 
 namespace mneme {
 namespace {
@@ -50,6 +51,13 @@ TEST_F(SlurmSweep, GivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
     all.insert(all.end(), more.begin(), more.end());
     return mneme(all);
   };
+  store::PostgresConnection owner(database().address());
+  for (const char* order : {"CREATE ROLE guest LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
+    owner.execute(order);
+  std::string guest = database().address();
+  guest.replace(guest.find("user=mneme"), 10, "user=guest");
+  refused(with({"--leases", guest}), 4, "this user may not create it");
+  EXPECT_FALSE(std::filesystem::exists(lab.leases_id())) << "the lab is bound to a database that cannot be used";
   refused(with({"--partition", "mian"}), 2, "did you mean 'main'?");
   refused(with({"--sbatch", "--qos=nonsense --mem=900G"}), 2, "Slurm would refuse this job");
   refused(with({"--time", "soon"}), 2, "expected a time as Slurm writes it");
@@ -72,10 +80,12 @@ TEST_F(SlurmSweep, GivesTheTableOfOneMachineAndRefusesWrongUseBeforeItSubmits) {
   far_nodes.insert(far_nodes.begin() + 1, "PATH=" + (sample.directory / "bin").string() + ":/usr/bin:/bin");
   refused(run_process(far_nodes), 2, "which the node elsewhere7 cannot see");
 
-  const ProcessResult script = with({"--dry-run", "--time", "4:00:00", "--partition", "main", "--account", "me"});
+  const ProcessResult script = with({"--dry-run", "--time", "4:00:00", "--partition", "main", "--account", "me",
+                                     "--sbatch", "--comment=one", "--sbatch", "--nice=0 --hold"});
   EXPECT_EQ(script.exit_code, 0) << script.err;
   for (const char* line : {"#SBATCH --array=1-2\n", "#SBATCH --time=4:00:00\n", "#SBATCH --partition=main\n",
-                           "#SBATCH --account=me\n", "#SBATCH --signal=B:USR1@120\n", "#SBATCH --requeue\n", "exec "})
+                           "#SBATCH --account=me\n", "#SBATCH --comment=one\n", "#SBATCH --nice=0 --hold\n",
+                           "#SBATCH --signal=B:USR1@120\n", "#SBATCH --requeue\n", "exec "})
     EXPECT_THAT(script.out, HasSubstr(line));
   EXPECT_TRUE(queue_empty());
 

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cluster/submission.h"
 #include "core/subprocess.h"
+#include "report/pages/study_files.h"
 #include "store/leases.h"
 #include "store/sample_lab.h"
 #include "support/places.h"
@@ -12,6 +15,7 @@
 namespace mneme {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -52,6 +56,28 @@ TEST_F(LabStatus, FindsTheDatabaseInTheProfileAndTellsTheRestWhenItIsAway) {
   EXPECT_THAT(away.out, HasSubstr("cannot connect"));
 }
 
+TEST_F(LabStatus, AsksSlurmOnceForAllJobsOfTheLab) {
+  for (const char* job : {"7", "8", "9"}) {
+    cluster::Submission outline;
+    outline.job = job;
+    outline.study = outline.place = "study";
+    cluster::create_submission(sample.lab, outline, std::vector{testing::sample_run()});
+  }
+  const Path calls = sample.directory / "calls";
+  squeue("7_1|RUNNING|n1|1:00|9:00|None\\n9_1|PENDING||0:00|10:00|Priority\\n");
+  const std::string script = read_file(programs / "squeue");
+  write_file_atomically(programs / "squeue", script + "echo \"$@\" >> " + calls.string() + "\n");
+  std::filesystem::permissions(programs / "squeue", std::filesystem::perms::owner_all);
+  const ProcessResult result = status();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("7_1 RUNNING on n1, 9:00 left"));
+  EXPECT_THAT(result.out, HasSubstr("no job is left in the queue"));
+  EXPECT_THAT(result.out, HasSubstr("9_1 waits: Priority"));
+  const std::string asked = read_file(calls);
+  EXPECT_EQ(std::count(asked.begin(), asked.end(), '\n'), 1) << asked;
+  for (const char* job : {"7", "8", "9"}) EXPECT_THAT(asked, HasSubstr(job));
+}
+
 // n1 died: its task waits to be started again, and its file still tells of a worker.
 TEST_F(LabStatus, DoesNotCountAWorkerWhoseNodeHasDied) {
   cluster::Submission outline;
@@ -90,6 +116,52 @@ TEST_F(LabStatus, DoesNotCountAWorkerWhoseNodeHasDied) {
   // Nothing is in the queue any more: what to type is what was typed.
   squeue("");
   EXPECT_THAT(status().out, HasSubstr("mneme sweep my/study.toml --executor slurm"));
+}
+
+// Two variants of one study have jobs: a name with an override means one of them, also by `mneme cancel`.
+TEST_F(LabStatus, CancelEndsTheJobsOfOneVariantOrOfAll) {
+  int job = 6;
+  for (const char* assignment : {"train.steps=30", "train.steps=40"}) {
+    const study::Study study = report::open_study("demo", {"smoke", {assignment}});
+    cluster::Submission outline;
+    outline.job = std::to_string(++job);
+    outline.study = outline.place = "demo";
+    outline.scale = "smoke";
+    outline.overrides = study.overrides;
+    outline.called = std::string("demo --scale smoke ") + assignment;
+    cluster::create_submission(sample.lab, outline, study.runs);
+  }
+  const Path calls = sample.directory / "calls";
+  write_file_atomically(programs / "scancel", "#!/bin/sh\necho \"$@\" >> " + calls.string() + "\n");
+  std::filesystem::permissions(programs / "scancel", std::filesystem::perms::owner_all);
+  squeue("7_1|RUNNING|n1|1:00|9:00|None\\n8_1|RUNNING|n2|1:00|9:00|None\\n");
+  EXPECT_THAT(status().out, AllOf(HasSubstr("job 7 of demo train.steps=30 at scale smoke"),
+                                  HasSubstr("job 8 of demo train.steps=40 at scale smoke")));
+  const auto cancel = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{"env",
+                                 "-u",
+                                 "MNEME_LEASES",
+                                 "PATH=" + programs.string() + ":/usr/bin:/bin",
+                                 binary_directory() + "/mneme",
+                                 "cancel",
+                                 "--lab",
+                                 sample.lab.root().string()};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    std::filesystem::remove(calls);
+    const ProcessResult result = run_process(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return std::filesystem::exists(calls) ? read_file(calls) : "";
+  };
+  EXPECT_EQ(cancel({"--study", "demo train.steps=40", "--scale", "smoke", "--jobs"}), "8\n");
+  EXPECT_EQ(cancel({"--study", "demo", "--scale", "smoke", "--jobs"}), "") << "nobody trains the plain one";
+  EXPECT_EQ(cancel({"--study", "demo train.steps=30", "--scale", "smoke"}), "7\n");
+  EXPECT_THAT(cancel({"--study", "demo", "--jobs"}), AllOf(HasSubstr("7\n"), HasSubstr("8\n")));
+  std::size_t cancelled = 0;
+  for (const config::RunConfig& run : report::open_study("demo", {"smoke", {"train.steps=30"}}).runs)
+    cancelled += sample.lab.run(run.id).state() == store::RunState::cancelled ? 1 : 0;
+  EXPECT_EQ(cancelled, 4u);
+  squeue("");
+  EXPECT_THAT(status().out, Not(HasSubstr("job 7 of"))) << "all of its runs were cancelled";
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "cli/run_selection.h"
 #include "cli/study_jobs.h"
 #include "core/error.h"
-#include "report/pages/study_files.h"
 #include "run/failure_record.h"
 #include "store/lease_holder.h"
 #include "store/leases.h"
@@ -133,8 +132,11 @@ int cancel(const ChangeOptions& options, const Context& context) {
   lab.require();
   // The jobs of the whole study; part of its runs can be cancelled while the jobs go on with the rest.
   std::vector<std::string> jobs;
-  if (!options.runs.study.empty() && options.runs.arguments.empty())
-    jobs = cancel_jobs(lab, report::open_study(options.runs.study, {options.runs.scale, {}}).name, options.runs.scale);
+  if (!options.runs.study.empty() && options.runs.arguments.empty()) {
+    const study::Study study = options.runs.open_study();
+    // Nothing is lost with the jobs alone: a name without more stands for all of its scales and variants.
+    jobs = cancel_jobs(lab, study, options.jobs && options.runs.scale.empty() && study.overrides.empty());
+  }
   if (!context.json)
     for (const std::string& line : jobs) fmt::print("{}\n", line);
   if (options.jobs) {

@@ -84,8 +84,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   const study::Study study = options.input.open();
   if (options.cluster.slurm()) {
     run::ExecutionResult result;
-    if (const auto code =
-            sweep_by_slurm(study, options.cluster, options.limits.code, options.input.name(), context, result))
+    if (const auto code = sweep_by_slurm(study, options.cluster, options.limits.code, options.input, context, result))
       return *code;
     return told(study, result, options, context);
   }
