@@ -104,6 +104,8 @@ std::string expectation(const CLI::App& command, std::string_view message) {
       const std::string dashed = "--" + name;
       if (message.find(dashed + ":") == message.npos && message.find(dashed + " ") == message.npos) continue;
       if (option->get_type_size() == 0) return fmt::format("{}: takes no value", dashed);
+      if (option->count() > 1 && option->get_expected_max() == 1)
+        return fmt::format("{}: given {} times, expected once", dashed, option->count());
       return fmt::format("{}: got {}, expected {}", dashed,
                          option->count() == 0 || option->results().back().empty()
                              ? "nothing"
