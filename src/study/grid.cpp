@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "catalog/python_mixer.h"
@@ -79,6 +80,17 @@ bool has_dependents(const ConfigValue& table, const std::string& path) {
     if (may_depend(below, value) || (value.is_table() && has_dependents(value, below))) return true;
   }
   return false;
+}
+
+// "model.gru.layers" -> "gru"; "" if the path is not an option of a mixer.
+std::string mixer_table(const std::string& path) {
+  const auto parts = split(path, '.');
+  return parts.size() == 3 && parts[0] == "model" ? parts[1] : "";
+}
+
+bool uses(const config::RunConfig& run, const std::string& table) {
+  const auto is_it = [&](const config::MixerConfig& mixer) { return mixer.entry && mixer.entry->table() == table; };
+  return is_it(run.state_mixer) || std::any_of(run.mixers.begin(), run.mixers.end(), is_it);
 }
 
 void check_zip(const Zip& zip, const std::vector<const Axis*>& axes) {
@@ -222,6 +234,7 @@ std::optional<config::RunConfig> Grid::run(std::int64_t number, std::vector<Cond
 std::vector<config::RunConfig> Grid::runs(std::vector<Conditions>& exclusions) const {
   std::vector<config::RunConfig> runs;
   std::unordered_map<std::string, std::int64_t> numbers;
+  std::map<std::size_t, std::tuple<std::int64_t, std::int64_t, std::string>> idle;  // axes, and where they say nothing
   config::RunSeries series;
   Cursor cursor(*this);
   runs.reserve(static_cast<std::size_t>(size_));
@@ -230,10 +243,31 @@ std::vector<config::RunConfig> Grid::runs(std::vector<Conditions>& exclusions) c
     auto one = run(number, exclusions, cursor, series);
     if (!one) continue;
     const auto [first, added] = numbers.emplace(one->id, number);
-    if (!added) fail_twice(first->second, number, one->id);
-    runs.push_back(std::move(*one));
+    if (added)
+      runs.push_back(std::move(*one));
+    else if (const auto axes = axes_of_other_mixers(first->second, number, *one); !axes.empty())
+      for (const std::size_t axis : axes) idle.try_emplace(axis, first->second, number, one->id);
+    else
+      fail_twice(first->second, number, one->id);
   }
+  // No run at all has the mixer.
+  for (const auto& [axis, twice] : idle)
+    if (std::none_of(runs.begin(), runs.end(),
+                     [&](const config::RunConfig& run) { return uses(run, mixer_table(axes_[axis].path)); }))
+      std::apply([&](const auto&... parts) { fail_twice(parts...); }, twice);
   return runs;
+}
+
+std::vector<std::size_t> Grid::axes_of_other_mixers(std::int64_t first, std::int64_t second,
+                                                    const config::RunConfig& run) const {
+  std::vector<std::size_t> differing;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (choice(first, i) == choice(second, i)) continue;
+    const std::string table = mixer_table(axes_[i].path);
+    if (table.empty() || uses(run, table)) return {};
+    differing.push_back(i);
+  }
+  return differing;
 }
 
 void Grid::fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const {

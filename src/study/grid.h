@@ -45,8 +45,9 @@ class Grid {
   // "train.lr = 0.001, train.seed = 42"; "" if there are no axes.
   std::string describe(std::int64_t number) const;
 
-  // The checked runs, in order, without the excluded ones. An impossible combination and two combinations that are
-  // the same run are Error(usage) that name them.
+  // The checked runs, in order, without the excluded ones. Options of a mixer vary only where that mixer is used: with
+  // another one, all their values are one point. An impossible combination and two other combinations that are the same
+  // run are Error(usage) that name them.
   std::vector<config::RunConfig> runs(std::vector<Conditions>& exclusions) const;
   std::vector<config::RunConfig> runs() const;
 
@@ -58,6 +59,10 @@ class Grid {
   // Nothing if the point is excluded.
   std::optional<config::RunConfig> run(std::int64_t number, std::vector<Conditions>& exclusions, Cursor& cursor,
                                        config::RunSeries& series) const;
+  // The axes in which two points that are this run differ, if all of them are options of mixers that it does not have;
+  // else empty.
+  std::vector<std::size_t> axes_of_other_mixers(std::int64_t first, std::int64_t second,
+                                                const config::RunConfig& run) const;
   [[noreturn]] void fail_twice(std::int64_t first, std::int64_t second, const std::string& id) const;
 
   ConfigValue tree_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "core/error.h"
@@ -86,6 +87,25 @@ TEST(Grid, TwoPointsThatAreOneRunAreNamed) {
   const std::string text = message("model.positions = [\"auto\", \"learned\"]");
   EXPECT_THAT(text, HasSubstr("[study.toml:5:20 and study.toml:5:28] two points of the grid are the same run"));
   EXPECT_THAT(text, HasSubstr("model.positions = \"auto\" and model.positions = \"learned\""));
+}
+
+TEST(Grid, OptionsOfAMixerVaryOnlyWhereItIsUsed) {
+  const auto runs = grid(
+                        "model.mixer = [\"ema\", \"attention\"]\nmodel.width = 8\nmodel.attention.num_heads = [1, 2, 4]"
+                        "\nmodel.ema.decay = [0.5, 0.9]\ntrain.seed = [1, 2]")
+                        .runs();
+  std::map<std::string, int> count;
+  std::set<std::string> ids;
+  for (const config::RunConfig& run : runs) {
+    ++count[run.mixers.front().entry->name];
+    ids.insert(run.id);
+  }
+  EXPECT_EQ(count["attention"], 6);
+  EXPECT_EQ(count["ema"], 4);
+  EXPECT_EQ(ids.size(), runs.size());
+  // Where no run has the mixer, its option is a mistake.
+  EXPECT_THAT(message("model.mixer = [\"attention\", \"gru\"]\nmodel.ema.decay = [0.5, 0.9]"),
+              HasSubstr("[study.toml:6:20 and study.toml:6:25] two points of the grid are the same run"));
 }
 
 TEST(Grid, AHugeGridIsRefusedBeforeItIsMade) {
