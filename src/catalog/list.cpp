@@ -64,6 +64,9 @@ const std::vector<MixerEntry>& state_mixer_catalog() {
 
 const MixerEntry& find_mixer(std::string_view name, std::string_view origin) {
   if (is_python_name(name)) return find_python_mixer(name, nullptr, origin);
+  if (name.find(':') != name.npos)
+    throw Error(ErrorKind::usage, origin,
+                fmt::format("got '{}', expected a mixer of the catalog (mneme list mixers) or FILE.py:Class", name));
   return find(mixer_catalog(), "mixer", name, origin);
 }
 

@@ -64,6 +64,8 @@ Schema PythonClass::options() const {
   return schema;
 }
 
+bool PythonClass::tells_state() const { return declaration.value("tells_state", declaration.value("has_step", false)); }
+
 Json PythonClass::arguments(const Options& options) const {
   Json result = Json::object();
   for (const Json& argument : declaration.at("arguments")) {

@@ -33,6 +33,8 @@ struct PythonClass {
   Schema options() const;
   // The keyword arguments of a call of the constructor: the options without Mneme's own, null for None.
   Json arguments(const Options& options) const;
+  // False: neither `step` nor `state_size` says how large its state is, which then counts as 0.
+  bool tells_state() const;
   // "module": it keeps the values that its constructor drew; "model": linear layers follow model.init.
   static bool is_initialised_by_model(const Options& options) { return options.text("init_by") == "model"; }
 };

@@ -15,7 +15,7 @@ using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 NamedTensors derivatives(mixers::Mixer& mixer, const torch::Tensor& x, const torch::Tensor& direction) {
   torch::Tensor input = x.clone().requires_grad_(true);
   for (auto& parameter : mixer.parameters()) parameter.mutable_grad() = torch::Tensor();
-  const torch::Tensor y = evaluate(mixer, input);
+  const torch::Tensor y = evaluate_with_gradient(mixer, input);
   y.backward(direction);
   NamedTensors result = {{"the output", y.detach().to(torch::kFloat64)},
                          {"the input's gradient", input.grad().to(torch::kFloat64)}};
@@ -49,7 +49,7 @@ Finding check_gradient(const Subject& subject) {
   mixer->to(torch::kFloat64);
   torch::Tensor x = sample({2, L, subject.width}, 17, torch::kFloat64).requires_grad_(true);
   const torch::Tensor direction = sample(evaluate(*mixer, x).sizes(), 19, torch::kFloat64);
-  (evaluate(*mixer, x) * direction).sum().backward();
+  (evaluate_with_gradient(*mixer, x) * direction).sum().backward();
 
   const torch::NoGradGuard guard;
   const auto objective = [&] { return (evaluate(*mixer, x) * direction).sum().item<double>(); };

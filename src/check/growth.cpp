@@ -15,7 +15,7 @@ namespace {
 
 void forward_and_backward(mixers::Mixer& mixer, const torch::Tensor& x) {
   torch::Tensor input = x.detach().requires_grad_(true);
-  evaluate(mixer, input).sum().backward();
+  evaluate_with_gradient(mixer, input).sum().backward();
   for (auto& parameter : mixer.parameters()) parameter.mutable_grad() = torch::Tensor();
 }
 
@@ -107,8 +107,7 @@ Finding check_memory(const Subject& subject) {
   const double ratio = large / small, allowed = kSlack * kLong / kShort;
   const std::string found = fmt::format("{:.0f} KiB at L = {}, {:.0f} KiB at L = {}: {:.2f}x for {}x the length",
                                         small / 1024, kShort, large / 1024, kLong, ratio, kLong / kShort);
-  if (ratio > allowed && promises_nothing(subject))
-    return not_judged(subject, found);
+  if (ratio > allowed && promises_nothing(subject)) return not_judged(subject, found);
   return Finding::passed_if(ratio <= allowed, found);
 }
 

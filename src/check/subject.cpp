@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/config.h"
+#include "core/error.h"
 #include "core/random.h"
 #include "mixers/python_bridge.h"
 
@@ -37,12 +38,23 @@ Subject Subject::of_list(const std::string& name, const Json& options, std::int6
   };
   Subject subject{&entry, resolve(entry.options, &table, entry.name), width, build};
   entry.validate(subject.context(1), subject.options);
+  // A constructor that fails is one error, not one per check.
+  if (entry.python) subject.make(64);
   return subject;
 }
 
 torch::Tensor evaluate(mixers::Mixer& mixer, const torch::Tensor& x) {
   nn::Pass pass = nn::Pass::evaluation();
   return mixer.forward(x, pass);
+}
+
+torch::Tensor evaluate_with_gradient(mixers::Mixer& mixer, const torch::Tensor& x) {
+  torch::Tensor y = evaluate(mixer, x);
+  if (!y.requires_grad())
+    throw Error(ErrorKind::mismatch, mixer.name_in_catalog,
+                "the output of forward has no gradient, expected one; is there a detach(), item(), numpy() or "
+                "torch.no_grad() on the way?");
+  return y;
 }
 
 double largest(const torch::Tensor& tensor) { return tensor.numel() == 0 ? 0.0 : tensor.abs().max().item<double>(); }

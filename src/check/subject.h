@@ -23,6 +23,8 @@ struct Subject {
 };
 
 torch::Tensor evaluate(mixers::Mixer& mixer, const torch::Tensor& x);
+// The same where gradients are wanted. Throws Error(mismatch) if the output has none.
+torch::Tensor evaluate_with_gradient(mixers::Mixer& mixer, const torch::Tensor& x);
 double largest(const torch::Tensor& tensor);
 
 // Reproducible normal numbers, independent of torch's global generator.

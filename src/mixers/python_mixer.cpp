@@ -37,9 +37,9 @@ torch::nn::Module& level_of(torch::nn::Module& root, const std::vector<std::stri
 }
 
 void require_trainable(const PythonTensor& tensor, const std::string& mixer) {
-  if (tensor.value.is_floating_point()) return;
+  if (tensor.value.scalar_type() == torch::kFloat32) return;
   throw Error(ErrorKind::usage, mixer,
-              fmt::format("parameter '{}' is of type {}, expected floating-point numbers; a complex one can be kept as "
+              fmt::format("parameter '{}' is of type {}, expected Float (torch.float32); a complex one can be kept as "
                           "torch.view_as_real of itself",
                           tensor.name, c10::toString(tensor.value.scalar_type())));
 }
@@ -64,24 +64,41 @@ PythonMixer::PythonMixer(const catalog::MixerEntry& entry, const catalog::MixerC
   }
 }
 
-void PythonMixer::require_shape(const torch::Tensor& y, at::IntArrayRef expected, const char* method) const {
-  if (y.sizes() == expected) return;
+void PythonMixer::require_like(const torch::Tensor& y, const torch::Tensor& x, const char* method) const {
+  const auto refuse = [&](const char* what, const std::string& found, const std::string& expected) {
+    throw Error(ErrorKind::runs_failed, name_,
+                fmt::format("{} returned a tensor of {} {}, expected {}: the {} of its input", method, what, found,
+                            expected, what));
+  };
+  if (y.sizes() != x.sizes()) refuse("shape", shown(y.sizes()), shown(x.sizes()));
+  if (y.scalar_type() != x.scalar_type())
+    refuse("type", c10::toString(y.scalar_type()), c10::toString(x.scalar_type()));
+  if (y.device() != x.device()) refuse("device", y.device().str(), x.device().str());
+}
+
+void PythonMixer::require_unchanged(const torch::Tensor& x, std::int64_t version, const char* method) const {
+  if (x._version() == version) return;
   throw Error(ErrorKind::runs_failed, name_,
-              fmt::format("{} returned a tensor of shape {}, expected {}: the shape of its input", method,
-                          shown(y.sizes()), shown(expected)));
+              fmt::format("{} changed its input in place, expected it to make a new tensor: x = 2 * x instead of "
+                          "x.mul_(2) or x *= 2",
+                          method));
 }
 
 torch::Tensor PythonMixer::forward(const torch::Tensor& x, nn::Pass& pass) {
+  const std::int64_t version = x._version();
   torch::Tensor y = module_->forward(x, pass.is_training(), pass.seed());
-  require_shape(y, x.sizes(), "forward");
+  require_unchanged(x, version, "forward");
+  require_like(y, x, "forward");
   return y;
 }
 
 MixerState PythonMixer::initial_state(std::int64_t batch) const { return {module_->initial_state(batch)}; }
 
 torch::Tensor PythonMixer::step(MixerState& state, const torch::Tensor& x) {
+  const std::int64_t version = x._version();
   torch::Tensor y = module_->step(state.tensors, x);
-  require_shape(y, x.sizes(), "step");
+  require_unchanged(x, version, "step");
+  require_like(y, x, "step");
   return y;
 }
 

@@ -24,7 +24,10 @@ class PythonMixer : public Mixer, public nn::ModuleInitialised {
   std::vector<nn::NamedLinear> linears() const override;
 
  private:
-  void require_shape(const torch::Tensor& y, at::IntArrayRef expected, const char* method) const;
+  // What a method returned has shape, type and device of its input.
+  void require_like(const torch::Tensor& y, const torch::Tensor& x, const char* method) const;
+  // The input is others' too: it must still be the version that it was.
+  void require_unchanged(const torch::Tensor& x, std::int64_t version, const char* method) const;
 
   std::string name_;
   PythonCall call_;

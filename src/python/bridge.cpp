@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 
 #include <mutex>
 
@@ -41,8 +42,12 @@ py::list to_list(const std::vector<Tensor>& tensors) {
   return result;
 }
 
-// torch's generator, as torch.manual_seed leaves it.
-void seed_generator(std::uint64_t seed) {
+// torch's generator, as torch.manual_seed leaves it: the CPU's, and for a module elsewhere those of all devices.
+void seed_generator(std::uint64_t seed, torch::Device device = torch::kCPU) {
+  if (!device.is_cpu()) {
+    at::manual_seed(seed);
+    return;
+  }
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   const std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(seed);
@@ -99,7 +104,7 @@ class Module : public PythonModule {
     return call([&] {
       if (training != training_) module_.attr("train")(training);
       training_ = training;
-      seed_generator(seed);
+      seed_generator(seed, x.device());
       return to_tensor(forward_(module_, to_python(x)));
     });
   }
@@ -157,8 +162,8 @@ class Bridge : public mixers::PythonBridge {
     helper_ = py::module_::create_extension_module("mneme_bridge", nullptr, new PyModuleDef());
     try {
       py::exec(kBridgeSource, helper_.attr("__dict__"));
-      // What a module prints must not end up among the worker's events.
-      py::exec("sys.stdout = sys.stderr", helper_.attr("__dict__"));
+      // What a module prints must not end up among the worker's events, and what it reads must not be a request.
+      py::exec("sys.stdout = sys.stderr\nsys.stdin = open('/dev/null')", helper_.attr("__dict__"));
     } catch (const py::error_already_set& error) {
       throw Error(ErrorKind::io, MNEME_PYTHON_EXECUTABLE, error.what());
     }
@@ -178,6 +183,7 @@ class Bridge : public mixers::PythonBridge {
   std::unique_ptr<PythonModule> build(const PythonCall& call, std::uint64_t seed) override {
     return in_python(helper_, ErrorKind::usage, call.file + ":" + call.class_name, call.folder, [&] {
       seed_generator(seed);
+      helper_.attr("seed_others")(seed);
       return std::make_unique<Module>(helper_, call);
     });
   }

@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import json
 import pathlib
+import random
 import sys
 import traceback
 import types
@@ -137,6 +138,8 @@ def find_class(module, file, class_name):
                  if inspect.isclass(value) and issubclass(value, torch.nn.Module) and value.__module__ == module.__name__]
         what = "is not a torch.nn.Module" if found is not None else "is not there"
         raise Refusal(f"{file}: the class {class_name} {what}; its modules are: {', '.join(known) or 'none'}")
+    if found.forward is torch.nn.Module.forward:
+        raise Refusal(f"{file}: the class {class_name} has no method forward(self, x), expected one")
     return found
 
 
@@ -235,7 +238,16 @@ def describe(path, class_name):
         "causal": said(cls, "causal", True),
         "knows_order": said(cls, "knows_order", None),
         "has_step": callable(getattr(cls, "step", None)),
+        "tells_state": callable(getattr(cls, "state_size", None)) or
+                       (callable(getattr(cls, "step", None)) and callable(getattr(cls, "initial_state", None))),
     })
+
+
+def seed_others(seed):
+    """The generators beside torch's that a constructor may draw its weights from."""
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 def build(folder, file, class_name, arguments, width, length, layer):
@@ -260,6 +272,9 @@ def tensors(module):
               for own in ("weight", "bias")}
     trained, kept = [], []
     for name, parameter in module.named_parameters():
+        if isinstance(parameter, torch.nn.parameter.UninitializedParameter):
+            raise Refusal(f"parameter '{name}' has no shape before the first call, because its layer is a lazy one; expected "
+                          "layers that are given their sizes in the constructor")
         (trained if parameter.requires_grad else kept).append((name, parameter, name in linear))
     kept += [(name, buffer, False) for name, buffer in module.named_buffers()]
     return trained, kept
@@ -332,8 +347,10 @@ def last_lines(error, folder):
     sys.stderr.write("".join(text))
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if prefix and frame.filename.startswith(prefix)]
+    # Neither this file nor Python's own frozen modules say anything to a user.
+    named = [frame for frame in frames if not frame.filename.startswith("<")]
     parts = []
-    for frame in (own or frames)[-3:]:
+    for frame in (own or named)[-3:]:
         name = frame.filename[len(prefix):] if frame.filename.startswith(prefix) else frame.filename
         parts.append(f'File "{name}", line {frame.lineno}, in {frame.name}: {frame.line}')
     if isinstance(error, SyntaxError):

@@ -6,53 +6,18 @@
 #include <map>
 #include <set>
 
-#include "cli/app_testing.h"
+#include "cli/python_app_testing.h"
+#include "core/hash.h"
+#include "core/text.h"
 
 namespace mneme::cli {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::joined;
 using testing::kTiny;
-using ::testing::Not;
 
-class PythonApp : public testing::AppTest {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(binary_directory() + "/libmneme_python.so"))
-      GTEST_SKIP() << "the bridge to Python is not built: script/bootstrap --python, then configure again";
-  }
-
-  std::string file(const std::string& name) const { return (sample.directory / name).string(); }
-  void write(const std::string& name, const std::string& text) const { write_file_atomically(file(name), text); }
-
-  // In the directory of the test, with a store of its own.
-  ProcessResult run(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) const {
-    std::vector<std::string> command = {"env", "-C", sample.directory.path().string(), "MNEME_CACHE=" + file("cache"),
-                                        "MNEME_LAB=" + sample.lab.root().string()};
-    command = joined(command, environment);
-    command.push_back(binary_directory() + "/mneme");
-    return run_process(joined(command, arguments));
-  }
-  ProcessResult train(const std::string& mixer, const std::vector<std::string>& more = {}) const {
-    return run(joined(joined({"train"}, joined(kTiny, more)), {"model.mixer=" + mixer, "--json"}));
-  }
-
-  // The module that the documentation prints.
-  void write_example() const {
-    const std::string page = read_file(Path(source_directory()) / "docs/python.md"), open = "```python\n";
-    const std::size_t begin = page.find(open) + open.size();
-    write("gated_average.py", page.substr(begin, page.find("```", begin) - begin));
-  }
-  // A class M whose forward is this body.
-  void write_mixer(const std::string& body, const std::string& arguments = "") const {
-    write("m.py", "import torch\nclass M(torch.nn.Module):\n  def __init__(self, width" + arguments +
-                      "):\n    super().__init__()\n    self.a = torch.nn.Linear(width, width)\n    self.calls = 0\n"
-                      "  def forward(self, x):\n" +
-                      body);
-  }
-};
+class PythonApp : public testing::PythonAppTest {};
 
 TEST_F(PythonApp, TheExampleOfTheDocumentationPassesItsChecks) {
   write_example();
@@ -64,6 +29,76 @@ TEST_F(PythonApp, TheExampleOfTheDocumentationPassesItsChecks) {
     if (row["verdict"] == "passed") passed.insert(row["check"]);
   for (const char* name : {"shape", "causality", "order", "repeat", "gradient", "step", "state", "parameters", "file"})
     EXPECT_TRUE(passed.contains(name)) << name << checks.dump(1);
+}
+
+// The lines of one indented block of the page: those that follow `before` and the empty line after it.
+std::vector<std::string> block_after(const std::string& page, const std::string& before) {
+  const std::size_t begin = page.find("\n    ", page.find(before));
+  std::vector<std::string> lines;
+  for (const std::string& line : split(page.substr(begin + 1), '\n')) {
+    if (!line.starts_with("    ")) break;
+    lines.push_back(line.substr(4));
+  }
+  return lines;
+}
+
+// As printed, but for sizes that are added at the end.
+TEST_F(PythonApp, EveryCommandOfTheDocumentationWorks) {
+  write_example();
+  std::set<std::string> seen;
+  for (const std::string& line : block_after(documentation(), "return self.out_proj(torch.sigmoid")) {
+    std::vector<std::string> words;
+    for (const std::string& word : split(line.substr(0, line.find('#')), ' '))
+      if (!word.empty()) words.push_back(word);
+    ASSERT_GT(words.size(), 2u) << line;
+    ASSERT_EQ(words[0], "mneme") << line;
+    words.erase(words.begin());
+    seen.insert(words[0]);
+    if (words[0] == "train" || words[0] == "window") words = joined(words, kTiny);
+    if (words[0] == "window") words = joined(words, {"--rates", "4", "--seeds", "1,2"});
+    if (words[0] == "card") words = joined(words, {"--scale", "smoke"});
+    const ProcessResult result = run(words);
+    EXPECT_EQ(result.exit_code, 0) << line << result.err;
+  }
+  EXPECT_THAT(seen, ::testing::IsSupersetOf({"check", "show", "train", "window", "card"}));
+}
+
+// The printed study, whose options are axes of the runs that have them.
+TEST_F(PythonApp, TheStudyOfTheDocumentationHasARunPerMixerAndOption) {
+  write_example();
+  std::string study =
+      "[task]\nlength = 8\npairs = 1\nvocab = 16\n[train]\nbatch = 4\nsteps = 3\neval_examples = 8\n"
+      "test_examples = 8\n";
+  for (const std::string& line : block_after(documentation(), "and in a study")) {
+    study += line + "\n";
+    if (line == "[model]") study += "width = 8\nlayers = 1\n";
+  }
+  EXPECT_THAT(study, HasSubstr("gated_average.py:GatedAverage"));
+  write("study.toml", study);
+  const ProcessResult swept = run({"sweep", "study.toml", "--jobs", "2"});
+  ASSERT_EQ(swept.exit_code, 0) << swept.err << study;
+  const ProcessResult runs = run({"runs", "--json"});
+  std::map<std::string, int> count;
+  for (const Json& row : parse_json(runs.out, "runs")["runs"]) ++count[row["mixer"].get<std::string>()];
+  EXPECT_EQ(count, (std::map<std::string, int>{{"attention", 1}, {"mamba", 1}, {"gated_average.py:GatedAverage", 2}}))
+      << runs.out;
+}
+
+// minGRU of lucidrains/minGRU-pytorch, as it was published (tests/data/public says where and under which licence).
+TEST_F(PythonApp, APublicMixerWorksUnchanged) {
+  const std::string text = read_file(Path(source_directory()) / "tests/data/public/minGRU.py");
+  EXPECT_EQ(sha256_hex(text), "eb98272288d8993e903463b7841965128b6b1ee1b1d8522498abec628f029c9f");
+  write("minGRU.py", text);
+  const ProcessResult checked = run({"check", "minGRU.py:minGRU", "--no-cost"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  write("study.toml",
+        "[task]\nname = 'induction'\nlength = 8\nvocab = 16\n[model]\nwidth = 8\nlayers = 1\n"
+        "mixer = ['gru', 'minGRU.py:minGRU']\n[model.minGRU]\nexpansion_factor = [1.0, 1.5]\n[train]\nbatch = 4\n"
+        "steps = 3\neval_examples = 8\ntest_examples = 8\n");
+  const ProcessResult swept = run({"sweep", "study.toml", "--jobs", "2"});
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  const ProcessResult runs = run({"runs", "mixer=minGRU.py:minGRU", "--json"});
+  EXPECT_EQ(parse_json(runs.out, "runs")["runs"].size(), 2u) << runs.out;
 }
 
 TEST_F(PythonApp, TheExampleTrainsInAStudyBesideTheCatalog) {
@@ -108,136 +143,6 @@ TEST_F(PythonApp, AnEditedFileOrModuleBesideItIsAnotherMixer) {
   EXPECT_NE(third, first);
 }
 
-struct WrongMixer {
-  const char* what;
-  std::string file, mixer;
-  int exit_code;
-  std::string message;
-};
-
-TEST_F(PythonApp, WhatIsWrongWithAFileIsSaidWithAnExitCode) {
-  const std::string good =
-      "import torch\nclass M(torch.nn.Module):\n  def __init__(self, width, *, decay: float = 0.9): "
-      "super().__init__()\n  def forward(self, x): return x\n";
-  const std::vector<WrongMixer> cases = {
-      {"syntax", "import torch\nclass M(:\n", "m.py:M", 2, "File \"m.py\", line 2"},
-      {"class", good, "m.py:N", 2, "the class N is not there; its modules are: M"},
-      {"no module", "class M: pass\n", "m.py:M", 2, "is not a torch.nn.Module"},
-      {"no class", good, "m.py", 2, "expected FILE.py:Class"},
-      {"no file", good, "missing.py:M", 3, "no Python file missing.py"},
-      {"import", "import not_there\n", "m.py:M", 2, "ModuleNotFoundError: No module named 'not_there'"},
-      {"argument", "import torch\nclass M(torch.nn.Module):\n  def __init__(self, width, config): pass\n", "m.py:M", 2,
-       "the argument config has no default"},
-      {"name", "import torch\nclass ema(torch.nn.Module): pass\n", "m.py:ema", 2,
-       "has the name of a mixer of the catalog"},
-  };
-  for (const WrongMixer& wrong : cases) {
-    write("m.py", wrong.file);
-    const ProcessResult result = train(wrong.mixer);
-    EXPECT_EQ(result.exit_code, wrong.exit_code) << wrong.what << result.err;
-    EXPECT_THAT(parse_json(result.err, "error")["error"]["message"].get<std::string>(), HasSubstr(wrong.message))
-        << wrong.what;
-  }
-  write("m.py", good);
-  const ProcessResult unknown = train("m.py:M", {"model.M.deacy=0.5"});
-  EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("model.M: unknown key 'deacy', did you mean 'decay'?"));
-  const ProcessResult wrong = train("m.py:M", {"model.M.decay=fast"});
-  EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("model.M.decay: got \\\"fast\\\", expected a number"));
-}
-
-TEST_F(PythonApp, AMissingTorchIsSaid) {
-  write_example();
-  write("sitecustomize.py", "import sys\nsys.path = [p for p in sys.path if 'dist-packages' not in p]\n");
-  const ProcessResult result =
-      run({"check", "gated_average.py:GatedAverage"}, {"PYTHONPATH=" + sample.directory.path().string()});
-  EXPECT_EQ(result.exit_code, 4) << result.out;
-  EXPECT_THAT(result.err, AllOf(HasSubstr("has no torch"), HasSubstr("python3-torch")));
-}
-
-TEST_F(PythonApp, AWorkerWithoutTheBridgeSaysWhatIsMissing) {
-  write_example();
-  const ProcessResult result =
-      run({"check", "gated_average.py:GatedAverage"}, {"MNEME_PYTHON_BRIDGE=" + file("libmneme_python.so")});
-  EXPECT_EQ(result.exit_code, 4) << result.out;
-  EXPECT_THAT(result.err, AllOf(HasSubstr("pybind11-dev"), HasSubstr("python3-torch")));
-}
-
-TEST_F(PythonApp, AnExceptionInALaterStepFailsItsRunWithTheLastLines) {
-  write_mixer(
-      "    self.calls += self.training\n    if self.calls > 100: raise ValueError('enough is enough')\n"
-      "    return self.a(x)\n");
-  const ProcessResult result = train("m.py:M", {"train.steps=120"});
-  EXPECT_EQ(result.exit_code, 5) << result.err;
-  EXPECT_THAT(result.err + result.out,
-              AllOf(HasSubstr("ValueError: enough is enough"), HasSubstr("line 9, in forward"), HasSubstr("m.py")));
-}
-
-TEST_F(PythonApp, AWrongShapeFailsTheRun) {
-  write_mixer("    return self.a(x)[:, 1:]\n");
-  const ProcessResult result = train("m.py:M");
-  EXPECT_EQ(result.exit_code, 5) << result.err;
-  EXPECT_THAT(result.err + result.out, HasSubstr("forward returned a tensor of shape [1, 5, 64], expected [1, 6, 64]"));
-}
-
-TEST_F(PythonApp, ChecksFindWhatIsWrongWithAModule) {
-  struct Case {
-    const char* check;
-    const char* body;
-    const char* message;
-  };
-  const std::vector<Case> cases = {
-      {"shape", "    return self.a(x).mean(1)\n", "forward returned a tensor of shape [3, 16]"},
-      {"causality", "    return self.a(x) + x.mean(1, keepdim=True)\n", "tokens change earlier outputs"},
-      {"repeat", "    self.calls += 1\n    return self.a(x) * self.calls\n", "keeps state between calls"},
-      {"repeat", "    import random\n    return self.a(x) * random.random()\n", "is not deterministic"},
-      {"gradient", "    return self.a(x) + (x * x).detach()\n", "worst gradient error"},
-      {"shape", "    print('to the standard output')\n    raise RuntimeError('no')\n", "RuntimeError: no"},
-  };
-  for (const Case& wrong : cases) {
-    write_mixer(wrong.body);
-    const ProcessResult result = run({"check", "m.py:M", "--no-cost", "--json"});
-    EXPECT_EQ(result.exit_code, 6) << wrong.body << result.err;
-    bool found = false;
-    const Json report = parse_json(result.out, "check");
-    for (const Json& row : report["mixers"][0]["checks"])
-      if (row["check"] == wrong.check && row["verdict"] == "failed")
-        found = row["detail"].get<std::string>().find(wrong.message) != std::string::npos;
-    EXPECT_TRUE(found) << wrong.body << result.out;
-  }
-}
-
-// Without a step nothing is promised, so a square cost is no failure; but it is no pass either.
-TEST_F(PythonApp, ASquareModuleIsJudgedByItsPromise) {
-  const std::string square =
-      "    L = x.shape[1]\n    seen = torch.ones(L, L, dtype=x.dtype).tril() / torch.arange(1, L + 1)[:, None]\n"
-      "    return self.a(seen.to(x.dtype) @ x)\n";
-  const auto rows = [&](int exit_code) {
-    const ProcessResult result = run({"check", "m.py:M", "--json"});
-    EXPECT_EQ(result.exit_code, exit_code) << result.err << result.out;
-    std::map<std::string, Json> found;
-    for (const Json& row : parse_json(result.out, "check")["mixers"][0]["checks"]) found[row["check"]] = row;
-    return found;
-  };
-  write_mixer(square);
-  auto silent = rows(0);
-  for (const char* check : {"memory", "cost"}) {
-    EXPECT_EQ(silent[check]["verdict"], "not_applicable") << silent[check];
-    EXPECT_THAT(silent[check]["detail"].get<std::string>(),
-                HasSubstr("not judged, because without initial_state and step the module declares no constant-size state"));
-  }
-  write_mixer(square +
-              "  def initial_state(self, batch): return (self.a.weight.new_zeros(batch, self.a.in_features),\n"
-              "                                          self.a.weight.new_zeros(batch, 1))\n"
-              "  def step(self, state, x):\n    total, n = state[0] + x, state[1] + 1\n"
-              "    return self.a(total / n), (total, n)\n");
-  auto promised = rows(6);
-  EXPECT_EQ(promised["step"]["verdict"], "passed") << promised["step"];
-  EXPECT_EQ(promised["memory"]["verdict"], "failed") << promised["memory"];
-  EXPECT_EQ(promised["cost"]["verdict"], "failed") << promised["cost"];
-}
-
 TEST_F(PythonApp, AWindowIsSearchedAndTheSecondPlanAsksNobody) {
   write_example();
   const std::vector<std::string> command =
@@ -262,6 +167,7 @@ TEST_F(PythonApp, ACardAtScaleSmokeHasEveryTestAndAPage) {
   EXPECT_EQ(card["source"].get<std::string>().size(), 16u);
   for (const Json& test : card["tests"]) {
     EXPECT_TRUE(test["score"].is_number()) << test;
+    EXPECT_LT(test["chance"].get<double>(), 1) << test;  // with one pair there was one answer
     EXPECT_GT(test["parameters"].get<int>(), 0) << test;
   }
   EXPECT_TRUE(std::filesystem::exists(

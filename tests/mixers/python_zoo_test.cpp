@@ -11,7 +11,10 @@
 
 #include "catalog/python_mixer.h"
 #include "config/run_config.h"
+#include "core/files.h"
 #include "core/timing.h"
+#include "mixers/python_mixer.h"
+#include "ops/ghost_device.h"
 #include "ops/path.h"
 #include "support/places.h"
 #include "support/slow.h"
@@ -103,6 +106,87 @@ TEST_F(PythonZoo, CountsAndOrderAreThoseOfTheCatalog) {
   EXPECT_EQ(ours.state(), theirs.state());
   EXPECT_GT(theirs.forward_flops_per_example(), 0.8 * ours.forward_flops_per_example());
   EXPECT_LT(theirs.forward_flops_per_example(), 2 * ours.forward_flops_per_example());
+}
+
+// A buffer, a dropout and a state: what a module of PyTorch has beside its parameters.
+constexpr const char* kRich = R"(import torch
+
+class Rich(torch.nn.Module):
+    def __init__(self, width, *, rate=0.2):
+        super().__init__()
+        self.inner = torch.nn.Linear(width, width)
+        self.drop = torch.nn.Dropout(rate)
+        self.register_buffer("mix", torch.randn(width, width) / width ** 0.5)
+
+    def initial_state(self, batch):
+        return {"sum": self.mix.new_zeros(batch, self.mix.shape[0]), "count": self.mix.new_zeros(batch, 1)}
+
+    def step(self, state, x):
+        state = {"sum": state["sum"] + x, "count": state["count"] + 1}
+        return self.inner(self.drop(state["sum"] / state["count"] @ self.mix)), state
+
+    def forward(self, x):
+        state, outputs = self.initial_state(x.shape[0]), []
+        for token in x.unbind(1):
+            y, state = self.step(state, token)
+            outputs.append(y)
+        return torch.stack(outputs, 1)
+)";
+
+// No GPU is needed for this: the device of tests refuses raw access, and an operation between it and the CPU fails.
+TEST_F(PythonZoo, TrainsOffTheCpuAsOnIt) {
+  const Path file = store_.path() / "rich.py";
+  write_file_atomically(file, kRich);
+  for (const std::string& mixer : {zoo("Attention"), zoo("Gru"), zoo("DeltaNet"), file.string() + ":Rich"}) {
+    const config::RunConfig config = run(mixer, {"task.length=16", "train.batch=4"});
+    train::Trainer here(config), there(config, testing::ghost_device());
+    EXPECT_EQ(here.parameters().hash(), there.parameters().hash()) << mixer;
+    double worst = 0;
+    for (int step = 0; step < 5; ++step) {
+      const ops::ScopedComposed composed;
+      worst = std::max(worst, std::abs(here.step().loss - there.step().loss));
+    }
+    EXPECT_LT(worst, 1e-4) << mixer;
+  }
+}
+
+TEST_F(PythonZoo, StepsOffTheCpuAsOnIt) {
+  const Path file = store_.path() / "rich.py";
+  write_file_atomically(file, kRich);
+  const torch::NoGradGuard guard;
+  for (const std::string& mixer : {zoo("Gru"), file.string() + ":Rich"}) {
+    const config::RunConfig config = run(mixer);
+    const auto build = [&] {
+      return build_python_mixer(*config.mixers.front().entry, {.width = 32, .length = 6, .layer = 0, .layers = 1},
+                                config.mixers.front().options);
+    };
+    const MixerPointer here = build(), there = build();
+    const train::FlatParameters on_cpu(*here, torch::kCPU), off_cpu(*there, testing::ghost_device());
+    MixerState state_here = here->initial_state(2), state_there = there->initial_state(2);
+    for (int t = 0; t < 6; ++t) {
+      const torch::Tensor x = torch::full({2, 32}, 0.1 * t), y = here->step(state_here, x);
+      const torch::Tensor z = there->step(state_there, x.to(testing::ghost_device()));
+      EXPECT_EQ(z.device(), testing::ghost_device());
+      EXPECT_LT((y - z.cpu()).abs().max().item<double>(), 1e-5) << mixer;
+    }
+  }
+}
+
+// Generators beside torch's that a constructor may draw from.
+TEST_F(PythonZoo, WeightsDrawnWithNumPyComeFromTheSeedToo) {
+  const Path file = store_.path() / "drawn.py";
+  write_file_atomically(
+      file,
+      "import random\nimport numpy\nimport torch\nclass Drawn(torch.nn.Module):\n"
+      "  def __init__(self, width):\n    super().__init__()\n    self.scale = random.random()\n"
+      "    self.w = torch.nn.Parameter(torch.tensor(numpy.random.randn(width), dtype=torch.float32))\n"
+      "  def forward(self, x): return x * self.w * self.scale\n");
+  const std::string mixer = file.string() + ":Drawn";
+  const config::RunConfig config = run(mixer), other = run(mixer, {"train.seed=7"});
+  train::Trainer first(config), second(config), third(other);
+  EXPECT_EQ(first.parameters().hash(), second.parameters().hash());
+  EXPECT_NE(first.parameters().hash(), third.parameters().hash());
+  EXPECT_EQ(first.step().loss, second.step().loss);
 }
 
 // Seconds of the quickest step of each, taken in turns: other work on the machine only ever adds time.

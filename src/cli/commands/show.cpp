@@ -27,6 +27,8 @@ const catalog::MixerEntry& find_any_mixer(const std::string& name) {
   throw Error(ErrorKind::usage, "show mixer", fmt::format("unknown mixer '{}'{}", name, suggestion(name, known)));
 }
 
+bool tells_state(const catalog::MixerEntry& entry) { return !entry.python || entry.python->tells_state(); }
+
 bool is_state_mixer(const catalog::MixerEntry& entry) {
   for (const catalog::MixerEntry& known : catalog::state_mixer_catalog())
     if (known.name == entry.name) return true;
@@ -71,15 +73,17 @@ int show_mixer(const std::string& name, const Context& context) {
                  {{"width", at.width},
                   {"length", at.length},
                   {"parameters", entry.parameters(at, options)},
-                  {"state", entry.state(at, options)},
+                  {"state", tells_state(entry) ? Json(entry.state(at, options)) : Json()},
                   {"flops", entry.flops(at, options)}}}});
     return 0;
   }
   fmt::print("{}\n{}\n\n", fit(fmt::format("{}: {}", entry.name, entry.summary)), fit(entry.citation));
-  fmt::print("{}\n", fit(fmt::format("With default options at width {} and length {}: {} parameters, a state of {} "
-                                     "floats, {:.3g} useful FLOPs in a forward pass.",
-                                     at.width, at.length, grouped(entry.parameters(at, options)),
-                                     grouped(entry.state(at, options)), entry.flops(at, options)),
+  const std::string state =
+      tells_state(entry) ? grouped(entry.state(at, options)) + " floats" : "unknown size (the class has no step)";
+  fmt::print("{}\n", fit(fmt::format("With default options at width {} and length {}: {} parameters, a state of {}, "
+                                     "{:.3g} useful FLOPs in a forward pass.",
+                                     at.width, at.length, grouped(entry.parameters(at, options)), state,
+                                     entry.flops(at, options)),
                          0));
   if (!entry.options.empty()) fmt::print("\n{}", options_table(entry));
   const std::string page(catalog::mixer_page(is_state_mixer(entry) ? "state-mixers" : entry.name));
