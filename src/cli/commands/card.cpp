@@ -97,13 +97,14 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+// A run that diverged has the score 0 and no speed.
 Json mean_at(const std::vector<const WindowRun*>& runs, const std::string& pointer) {
   std::vector<double> values;
   const Json::json_pointer at(pointer);
   for (const WindowRun* run : runs)
     if (run->summary.contains(at) && run->summary.at(at).is_number())
       values.push_back(run->summary.at(at).get<double>());
-    else if (run->summary.value("outcome", "") == "diverged")
+    else if (run->summary.value("outcome", "") == "diverged" && pointer.starts_with("/values"))
       values.push_back(0.0);
   return values.empty() ? Json() : Json(mean_of(values));
 }
@@ -134,6 +135,13 @@ Json extrapolation_of(const std::vector<const WindowRun*>& runs) {
           {"score", mean_at(runs, fmt::format("/values/generalisation/points/{}/accuracy", last))}};
 }
 
+// Null for a Python class that says nothing of its state.
+Json state_of(const config::RunConfig& config) {
+  for (const config::MixerConfig& mixer : config.mixers)
+    if (mixer.entry->python && !mixer.entry->python->tells_state()) return nullptr;
+  return config.state();
+}
+
 Json test_json(const report::CardTest& test, const WindowOutcome& outcome) {
   const Json window = window_json(outcome.report);
   const double best = window.at("best_lr");
@@ -158,7 +166,7 @@ Json test_json(const report::CardTest& test, const WindowOutcome& outcome) {
           {"best_lr", best},
           {"extrapolation", extrapolation_of(runs)},
           {"parameters", config.parameters()},
-          {"state", config.state()},
+          {"state", state_of(config)},
           {"flops_per_token", config.forward_flops_per_example() / static_cast<double>(config.shape.length)},
           {"tokens_per_second", mean_at(runs, "/times/training_tokens_per_second")},
           {"runs", ids}};

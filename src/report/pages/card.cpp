@@ -60,13 +60,19 @@ const std::vector<CardColumn>& score_columns() {
 const std::vector<CardColumn>& cost_columns() {
   static const std::vector<CardColumn> columns = {
       {{"test"}, [](const Json& test) { return test.at("name").get<std::string>(); }},
-      {{"state", Align::right}, [](const Json& test) { return grouped(test.at("state").get<std::int64_t>()); }},
+      {{"state", Align::right},
+       [](const Json& test) {
+         const Json& state = test.at("state");
+         return state.is_null() ? "unknown" : grouped(state.get<std::int64_t>());
+       }},
       {{"parameters", Align::right},
        [](const Json& test) { return grouped(test.at("parameters").get<std::int64_t>()); }},
       {{"FLOPs/token", Align::right},
        [](const Json& test) { return fmt::format("{:.3g}", test.at("flops_per_token").get<double>()); }},
-      {{"tokens/s", Align::right},
-       [](const Json& test) { return fmt::format("{:.3g}", test.at("tokens_per_second").get<double>()); }}};
+      {{"tokens/s", Align::right}, [](const Json& test) {
+         const Json& speed = test.at("tokens_per_second");
+         return speed.is_null() ? "-" : fmt::format("{:.3g}", speed.get<double>());
+       }}};
   return columns;
 }
 

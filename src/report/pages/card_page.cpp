@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/text.h"
 #include "report/figures/figure_style.h"
 #include "report/figures/spec.h"
 #include "report/pages/card.h"
@@ -157,6 +158,10 @@ ReportPage card_page(const Json& card, std::span<const Json> others) {
                             {"Window", kWindow}},
                   .sections = {},
                   .footer = page_footer()};
+  if (const std::string source = card.value("source", ""); !source.empty())
+    page.facts.push_back({"Version of the source", source});
+  if (const auto overrides = card.value("overrides", std::vector<std::string>{}); !overrides.empty())
+    page.facts.push_back({"Overrides", join(overrides, " ")});
   ReportSection& first = page.sections.emplace_back();
   first.figures.push_back({"card", profile_figure(card, others), "The profile, against mixers that ship with Mneme."});
   first.tables.push_back({"Tests", card_table(card), "", false, "card"});
