@@ -38,6 +38,20 @@ def check_hashes(file):
     print(f"{len(fixed)} cases")
 
 
+def check_state_dict(run, weights):
+    """A module of PyTorch with the names of the reference implementation takes the weights as they are."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
+    import zoo
+    for layer in range(run["layers"]):
+        prefix = f"backbone.layers.{layer}.sequence_mixer."
+        own = {name[len(prefix):]: value for name, value in weights.items() if name.startswith(prefix)}
+        zoo.Attention(run["width"]).load_state_dict(own, strict=True)
+
+
 def check_lab(lab):
     rows = mneme.runs(lab, pandas=False)
     assert rows and all(row["outcome"] == "done" for row in rows), rows
@@ -45,6 +59,7 @@ def check_lab(lab):
     assert len(chosen) == 1 and chosen[0]["config.train.seed"] == 7, chosen
     weights = mneme.load(chosen[0]["path"])
     assert weights["backbone.embeddings.word_embeddings.weight"].shape[1] == chosen[0]["width"], list(weights)
+    check_state_dict(chosen[0], weights)
     flat = mneme.load(chosen[0]["path"], torch=False)
     assert sum(value.size for value in flat.values()) == chosen[0]["parameters"]
     for wrong in (lambda: mneme.runs("/nowhere"), lambda: mneme.runs(lab, no_such_column=1), lambda: mneme.load(lab)):

@@ -41,6 +41,19 @@ TEST_F(PythonPackage, ReadsRunsAndWeights) {
   const ProcessResult table = python({script("examples/read_a_lab.py"), lab});
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_NE(table.out.find("attention"), std::string::npos) << table.out;
+  for (const auto& run : std::filesystem::directory_iterator(sample.lab.root() / "runs")) {
+    const ProcessResult weights = python({script("examples/load_weights.py"), run.path().string()});
+    EXPECT_EQ(weights.exit_code, 0) << weights.err;
+    EXPECT_NE(weights.out.find("Wqkv.weight"), std::string::npos) << weights.out;
+  }
+}
+
+TEST_F(PythonPackage, ATorchModelLearnsOnATask) {
+  if (run_process({"/usr/bin/python3", "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "/usr/bin/python3 has no torch: script/bootstrap --python";
+  const ProcessResult result = python({script("examples/train_on_a_task.py")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("step 100: loss "), std::string::npos) << result.out;
 }
 
 }  // namespace
