@@ -61,6 +61,7 @@ export function Chart(props: ChartProps) {
   const fill = async (drawn: View): Promise<void> => {
     drawn.data('lines', latest.current.lines.map((row) => ({ ...row })));
     drawn.data('bands', latest.current.bands.map((row) => ({ ...row })));
+    drawn.data('dots', latest.current.dots.map((row) => ({ ...row })));
     await drawn.runAsync();
   };
 

@@ -19,13 +19,13 @@ export interface ChartLook {
   yPercent?: boolean;
   xDomain?: [number, number] | null;
   xTicks?: number[];
-  // Marks at every point, for curves of few.
+  // Marks at every point, for curves of few. A curve of one point is a mark in any case: a line through it would not be seen.
   dots?: boolean;
   height: number;
 }
 
-// 0.2, 3e-4, 25k.
-const plain = "datum.value === 0 ? '0' : abs(datum.value) < 0.01 ? format(datum.value, '.1~e') : abs(datum.value) < 1000 ? format(datum.value, '.4~r') : format(datum.value, '~s')";
+// 0.2, 3e-4, 25k, 4e+23.
+const plain = "datum.value === 0 ? '0' : abs(datum.value) < 0.01 || abs(datum.value) >= 1e6 ? format(datum.value, '.3~e') : abs(datum.value) < 1000 ? format(datum.value, '.6~r') : format(datum.value, '.6~s')";
 
 // Series are named by their place: what a run is called never becomes a part of the specification.
 const nameOf = (index: number): string => `s${index}`;
@@ -57,8 +57,14 @@ export function chartSpec(look: ChartLook, styles: { color: string; dash?: numbe
   const strokeDash = { field: 'series', type: 'nominal', legend: null, scale: { domain, range: styles.map((style) => style.dash ?? [1, 0]) } };
   const line = {
     data: { name: 'lines' },
-    mark: { type: 'line', strokeWidth: styles.length > 12 ? 1.2 : 1.8, clip: true, ...(look.dots ? { point: { size: 30, filled: true } } : {}) },
+    mark: { type: 'line', strokeWidth: styles.length > 12 ? 1.2 : 1.8, clip: true },
     encoding: { x, y: y('y'), color, strokeDash },
+  };
+  // Not clipped: half a mark at the edge looks like another one. What a zoom leaves out is not among the data.
+  const dots = {
+    data: { name: 'dots' },
+    mark: { type: 'point', size: 30, filled: true, opacity: 1 },
+    encoding: { x, y: y('y'), color },
   };
   const area = {
     data: { name: 'bands' },
@@ -71,8 +77,8 @@ export function chartSpec(look: ChartLook, styles: { color: string; dash?: numbe
     padding: { left: 2, right: 8, top: 4, bottom: 2 },
     autosize: { type: 'fit', contains: 'padding' },
     background: 'transparent',
-    datasets: { lines: [], bands: [] },
-    layer: [area, line],
+    datasets: { lines: [], bands: [], dots: [] },
+    layer: [area, line, dots],
     config: {
       font: 'system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", "DejaVu Sans", sans-serif',
       view: { stroke: null },
@@ -82,14 +88,17 @@ export function chartSpec(look: ChartLook, styles: { color: string; dash?: numbe
 }
 
 // Only what the scales can show: a logarithm has no zero.
-export function chartData(look: ChartLook, series: Series[]): { lines: object[]; bands: object[] } {
+export function chartData(look: ChartLook, series: Series[]): { lines: object[]; bands: object[]; dots: object[] } {
   const shown = (x: number, y: number): boolean =>
     (!look.xLog || x > 0) && (!look.yLog || y > 0) && (!look.xDomain || (x >= look.xDomain[0] && x <= look.xDomain[1]));
   const lines: object[] = [];
   const bands: object[] = [];
+  const dots: object[] = [];
   series.forEach((one, index) => {
-    for (const [x, y] of one.curve) if (shown(x, y)) lines.push({ series: nameOf(index), x, y });
+    const points = one.curve.filter(([x, y]) => shown(x, y)).map(([x, y]) => ({ series: nameOf(index), x, y }));
+    lines.push(...points);
+    if (look.dots || points.length === 1) dots.push(...points);
     for (const { x, lo, hi } of one.band ?? []) if (shown(x, lo)) bands.push({ series: nameOf(index), x, lo, hi });
   });
-  return { lines, bands };
+  return { lines, bands, dots };
 }

@@ -59,7 +59,7 @@ export async function ask<T>(where: string, signal?: AbortSignal): Promise<T> {
 export function readEvent(text: string): LiveEvent | null {
   try {
     const event = JSON.parse(text) as Partial<LiveEvent>;
-    return { generation: Number(event.generation ?? 0), runs: event.runs ?? [], studies: event.studies ?? [], papers: event.papers === true, more: event.more === true, reading: event.reading ?? null };
+    return { generation: Number(event.generation ?? 0), runs: event.runs ?? [], studies: event.studies ?? [], papers: event.papers === true, more: event.more === true, reading: event.reading ?? null, trouble: event.trouble ?? null };
   } catch {
     return null;
   }

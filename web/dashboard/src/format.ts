@@ -48,7 +48,7 @@ export function duration(seconds: number | null | undefined): string {
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${minutes - 60 * hours} min`;
-  return `${fixed(hours / 24, 1)} days`;
+  return `${fixed(hours / 24, hours < 240 ? 1 : 0)} days`;
 }
 
 const scales: [number, string][] = [[1e18, 'E'], [1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
@@ -65,7 +65,7 @@ export function short(value: number | null | undefined, unit = ''): string {
 export function ago(time: number | null | undefined, now = Date.now() / 1000): string {
   if (time === null || time === undefined) return nothing;
   const seconds = now - time;
-  return seconds < 5 ? 'just now' : `${duration(seconds)} ago`;
+  return seconds < 5 ? 'just now' : `${duration(Math.round(seconds))} ago`;
 }
 
 export function moment(time: number | null | undefined): string {

@@ -14,14 +14,18 @@ import type { Cell, Study } from './types';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", "DejaVu Sans", sans-serif';
 const dot = 5;
+const rowLetters = 38;
+const columnLetters = 16;
+const shorten = (label: string, most: number): string => (label.length > most ? `${label.slice(0, most - 1)}…` : label);
 
 function sizes(grid: Grid) {
   const inRow = grid.seeds <= 4 ? grid.seeds : Math.ceil(Math.sqrt(grid.seeds));
   const lines = Math.ceil(grid.seeds / inRow);
   const longest = Math.max(4, ...grid.rows.map((row) => row.label.length));
+  const widest = Math.max(0, ...grid.columns.map((column) => shorten(column.label, columnLetters).length));
   return {
     inRow,
-    cellWidth: Math.max(46, inRow * 13 + 10),
+    cellWidth: Math.max(46, inRow * 13 + 10, widest * 6.4 + 10),
     cellHeight: Math.max(30, lines * 13 + 10),
     left: Math.min(260, 16 + longest * 6.7),
     top: 26,
@@ -46,15 +50,14 @@ export function GridDrawing({ grid, dark, title }: { grid: Grid; dark: boolean; 
   const shade = dark ? '#4FA8E0' : '#0072B2';
   const width = left + grid.columns.length * cellWidth + 4;
   const height = top + grid.rows.length * cellHeight + 30;
-  const shorten = (label: string): string => (label.length > 38 ? `${label.slice(0, 37)}…` : label);
   return (
     <svg xmlns="http://www.w3.org/2000/svg" viewBox={`0 0 ${width} ${height}`} width={width} height={height} font-family={font} font-size={12} role="group" aria-label={title}>
       {grid.columns.map((column, index) => (
-        <text x={left + (index + 0.5) * cellWidth} y={top - 8} text-anchor="middle" fill={quiet} font-size={11}>{column.label}</text>
+        <text x={left + (index + 0.5) * cellWidth} y={top - 8} text-anchor="middle" fill={quiet} font-size={11}>{shorten(column.label, columnLetters)}</text>
       ))}
       {grid.rows.map((row, line) => (
         <g>
-          <text x={left - 10} y={top + (line + 0.5) * cellHeight + 4} text-anchor="end" fill={ink}>{shorten(row.label)}</text>
+          <text x={left - 10} y={top + (line + 0.5) * cellHeight + 4} text-anchor="end" fill={ink}>{shorten(row.label, rowLetters)}</text>
           {row.cells.map((place) => {
             const x = left + place.column * cellWidth;
             const y = top + line * cellHeight;
@@ -101,7 +104,7 @@ function drawingText(grid: Grid, title: string): string {
 }
 
 // Does it need the width of the page?
-export const isWideGrid = (study: Study): boolean => gridOf(study).columns.length > 10;
+export const isWideGrid = (study: Study): boolean => sizes(gridOf(study)).cellWidth * gridOf(study).columns.length > 480;
 
 export function GridCard({ study }: { study: Study }) {
   const dark = useDark();

@@ -13,6 +13,7 @@ const longestWait = 5000;  // milliseconds between two attempts
 let connection: Connection = isStatic ? 'static' : 'connecting';
 let since = Date.now();
 let reading: Reading | null = null;
+let trouble: string | null = null;
 let hasMet = false;
 let source: EventSource | null = null;
 let wait = 500;
@@ -27,9 +28,10 @@ function become(state: Connection): void {
   for (const watcher of watchers) watcher();
 }
 
-function progress(now: Reading | null): void {
-  if (now?.read === reading?.read) return;
-  reading = now;
+function progress(event: LiveEvent): void {
+  if (event.reading?.read === reading?.read && event.trouble === trouble) return;
+  reading = event.reading;
+  trouble = event.trouble;
   for (const watcher of watchers) watcher();
 }
 
@@ -60,7 +62,7 @@ function open(): void {
     const event = readEvent(String((message as MessageEvent).data));
     if (!event) return;
     become('live');
-    progress(event.reading);
+    progress(event);
     // The first event of a connection only says where the server is. After an absence anything may have changed, even the server.
     if (first) tell(hasMet ? null : event, !hasMet);
     else tell(event.more ? null : event);
@@ -90,7 +92,7 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-export function useConnection(): { state: Connection; since: number; reading: Reading | null } {
+export function useConnection(): { state: Connection; since: number; reading: Reading | null; trouble: string | null } {
   const [, redraw] = useState(0);
   useEffect(() => {
     const watcher = () => redraw((n) => n + 1);
@@ -99,5 +101,5 @@ export function useConnection(): { state: Connection; since: number; reading: Re
       watchers.delete(watcher);
     };
   }, []);
-  return { state: connection, since, reading };
+  return { state: connection, since, reading, trouble };
 }

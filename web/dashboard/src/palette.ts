@@ -36,6 +36,9 @@ const darkOf = new Map(Object.entries({
   // The middle of scales from one colour over nothing to another, and cells without a value.
   '#f4f4f4': '#262D34',
   '#dddddd': '#3A424A',
+  // Mixing matrices: from nothing to much must go away from the ground, too.
+  '#eef4fa': '#1F2830',
+  '#08306b': '#A8D8F8',
 }));
 light.forEach((color, index) => {
   darkOf.set(color.toLowerCase(), dark[index] as string);

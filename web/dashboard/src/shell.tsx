@@ -80,6 +80,13 @@ function ReadingBanner() {
   return <div class="reading" role="status"><Progress total={reading.of} parts={[['running', reading.read]]} label={text} />{text}</div>;
 }
 
+// The server is there, but its lab is not.
+function TroubleBanner() {
+  const { state, trouble } = useConnection();
+  if (state !== 'live' || !trouble) return null;
+  return <div class="away" role="alert">{trouble}</div>;
+}
+
 function Help({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -141,6 +148,7 @@ export function Shell() {
         <button class="icon" onClick={() => setHelp(true)} aria-label="Keys" title="Keys (?)">?</button>
       </nav>
       <AwayBanner />
+      <TroubleBanner />
       <ReadingBanner />
       <main id="content" tabIndex={-1} class={here === 'runs' ? 'full' : ''}>
         <Guard route={here}><View route={route} /></Guard>

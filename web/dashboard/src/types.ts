@@ -299,4 +299,5 @@ export interface LiveEvent {
   papers: boolean;
   more: boolean;  // than these runs
   reading: Reading | null;
+  trouble: string | null;  // with the lab as a whole
 }

@@ -46,6 +46,26 @@ export async function fits(page) {
   assert.ok(content <= screen, `the page is ${content} pixels wide on a screen of ${screen}`);
 }
 
+// The contrast of each text outside of drawings with what is behind it, as WCAG defines it.
+export function contrasts(page) {
+  return page.evaluate(() => {
+    const parse = (color) => [...color.match(/[\d.]+/g).map(Number), 1].slice(0, 4);
+    const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3]));
+    const linear = (part) => (part / 255 <= 0.03928 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+    const luminance = (color) => 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2]);
+    const ground = (element) => (element ? over(parse(getComputedStyle(element).backgroundColor), ground(element.parentElement)) : [255, 255, 255]);
+    const found = [];
+    for (const element of document.querySelectorAll('body *')) {
+      const text = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join('').trim();
+      if (!text || element.closest('svg') || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+      const below = ground(element);
+      const [a, b] = [luminance(over(parse(getComputedStyle(element).color), below)), luminance(below)];
+      found.push({ text: text.slice(0, 40), ratio: Number(((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)).toFixed(2)) });
+    }
+    return found;
+  });
+}
+
 export const texts = (page, selector) => page.locator(selector).allTextContents();
 
 // Waits until `ask` (in the page or here) gives a value that `holds`.

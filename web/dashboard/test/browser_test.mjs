@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { fits, launch, noneWrong, openPage, skipWithoutBrowser, texts, until } from './browser.mjs';
+import { contrasts, fits, launch, noneWrong, openPage, skipWithoutBrowser, texts, until } from './browser.mjs';
 import { hostile, Lab } from './fixture.mjs';
 import { FileServer, MockServer, writeExport } from './mock_server.mjs';
 
@@ -62,6 +62,55 @@ describe('every view', () => {
       assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), look.colorScheme ?? 'light');
     });
   }
+
+  // WCAG's 4.5 : 1 for every text of the page; figures and charts are drawn with colours of their own.
+  for (const colorScheme of ['light', 'dark']) {
+    test(`can be read: contrast of its texts, ${colorScheme}`, async (t) => {
+      const { page, lab, base } = await scene(t, {}, { colorScheme });
+      let count = 0;
+      for (const [name, address] of Object.entries(addresses(lab))) {
+        await page.goto(base + address);
+        await page.locator(proof[name]).first().waitFor();
+        const found = await contrasts(page);
+        count += found.length;
+        assert.deepEqual(found.filter(({ ratio }) => ratio < 4.5), [], name);
+      }
+      t.diagnostic(`${count} texts`);
+      assert.ok(count > 300);
+    });
+  }
+
+  test('a phone shows the whole of what matters', async (t) => {
+    const { page, lab, base } = await scene(t, {}, { width: 390, height: 844 });
+    const inside = async (selector) => {
+      await page.locator(selector).first().waitFor();
+      const edges = await page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+      assert.ok(edges.length > 0 && edges.every((edge) => edge <= 390), `${selector}: ${edges}`);
+    };
+    await page.goto(base);
+    await inside('.workers td');
+    await inside('.items .verdict');
+    await page.goto(`${base}#/studies/${lab.study}`);
+    await inside('.best td');
+    await page.goto(`${base}#/papers`);
+    await inside('.items .verdict');
+    await page.goto(`${base}#/runs`);
+    await inside('.virtual tbody tr:not([aria-hidden]) td:last-child');
+    assert.match((await texts(page, '.virtual th')).join(' '), /id state mixer lr test/);
+  });
+
+  test('names of columns have room in the grid', async (t) => {
+    const { page, mock, lab, base } = await scene(t);
+    const whole = lab.studyPage.bind(lab);
+    const mixers = ['s4d', 'transformer', 'gated_deltanet'];
+    mock.lab.studyPage = () => ({ ...whole(), axes: [{ key: 'model.mixer', values: mixers }, { key: 'model.layers', values: [1, 2] }],
+      cells: mixers.flatMap((mixer) => [1, 2].map((layers) => ({ run: null, point: { 'model.mixer': mixer, 'model.layers': layers }, seed: null, state: 'waiting', accuracy: null }))) });
+    await page.goto(`${base}#/studies/${lab.study}`);
+    await page.locator('.heat text', { hasText: 'gated_deltanet' }).waitFor();
+    const boxes = await page.locator('.heat svg > text').evaluateAll((all) => all.slice(0, 3).map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().right]));
+    const right = await page.locator('.heat svg').evaluate((one) => one.getBoundingClientRect().right);
+    assert.ok(boxes[0][1] < boxes[1][0] && boxes[1][1] < boxes[2][0] && boxes[2][1] <= right, JSON.stringify([boxes, right]));
+  });
 
   test('says so where there is nothing', async (t) => {
     const { page, base } = await scene(t);
@@ -259,6 +308,24 @@ describe('live', () => {
     mock.reading = null;
     mock.advance(10);
     await page.locator('.reading').waitFor({ state: 'detached' });
+    await noneWrong(wrong);
+  });
+
+  test('says in every view that the lab is gone', async (t) => {
+    const { page, mock, lab, base, wrong } = await scene(t);
+    await page.goto(`${base}#/studies/${lab.study}`);
+    await page.locator('[data-figure] svg').waitFor();
+    mock.trouble = 'the lab /home/ada/lab is gone; showing its last known state';
+    mock.advance(0);
+    const banner = page.getByRole('alert').filter({ hasText: 'is gone; showing its last known state' });
+    await banner.waitFor();
+    assert.ok(await page.locator('[data-figure] svg').isVisible(), 'what was seen stays');
+    await page.goto(`${base}#/runs`);
+    await page.reload();
+    await banner.waitFor();
+    mock.trouble = null;
+    mock.advance(0);
+    await banner.waitFor({ state: 'detached' });
     await noneWrong(wrong);
   });
 

@@ -117,7 +117,7 @@ describe('mneme serve', () => {
     await page.reload();
     await page.locator('.chart canvas').first().waitFor();
     await page.locator('.differences a').first().click();
-    for (const chart of ['Loss', 'Accuracy', 'Learning rate', 'Gradient norm', 'Seconds a step']) {
+    for (const chart of ['Loss', 'Accuracy', 'Learning rate', 'Gradient norm', 'Seconds per step']) {
       await page.locator('.chart', { has: page.getByRole('heading', { name: chart, exact: true }) }).locator('canvas').waitFor();
     }
     assert.ok((await texts(page, '.config td')).includes('train.lr'));

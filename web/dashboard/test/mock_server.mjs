@@ -11,7 +11,7 @@ export const policy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 export class MockServer {
   constructor(assets, lab) {
-    Object.assign(this, { assets, lab, listeners: new Set(), requests: [], broken: 0, reading: null });
+    Object.assign(this, { assets, lab, listeners: new Set(), requests: [], broken: 0, reading: null, trouble: null });
   }
 
   async start(port = 0) {
@@ -29,7 +29,7 @@ export class MockServer {
   }
 
   advance(by) {
-    const event = { ...this.lab.advance(by), reading: this.reading };
+    const event = { ...this.lab.advance(by), reading: this.reading, trouble: this.trouble };
     for (const listener of this.listeners) listener.write(`event: change\ndata: ${JSON.stringify(event)}\n\n`);
   }
 
@@ -74,7 +74,7 @@ export class MockServer {
 
   events(response) {
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-    response.write(`retry: 1000\nevent: change\ndata: ${JSON.stringify({ generation: this.lab.generation, runs: [], studies: [], reading: this.reading })}\n\n`);
+    response.write(`retry: 1000\nevent: change\ndata: ${JSON.stringify({ generation: this.lab.generation, runs: [], studies: [], reading: this.reading, trouble: this.trouble })}\n\n`);
     this.listeners.add(response);
     response.on('close', () => this.listeners.delete(response));
   }

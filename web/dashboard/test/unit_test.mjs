@@ -15,6 +15,7 @@ const grid = await load('grid_cells.ts');
 const format = await load('format.ts');
 const palette = await load('palette.ts');
 const compared = await load('views/compare_series.ts');
+const chart = await load('chart_spec.ts');
 
 const columns = [{ key: 'id' }, { key: 'mixer' }, { key: 'train.lr' }, { key: 'test', unit: 'fraction' }];
 const rows = [['a', 'mamba', 1e-3, 0.9], ['b', 'mamba', 1e-3, 0.7], ['c', 'hyena', 1e-2, null], ['d', 'hyena', 1e-4, 0.5]];
@@ -57,6 +58,16 @@ describe('curves', () => {
   test('runs part at the first measurement that differs, whatever the clock says', () => {
     assert.equal(curves.firstDifference(some([[0, 1, 4], [5, 2, 3]]), some([[0, 9, 4], [5, 9, 3.1]])), 5);
     assert.equal(curves.firstDifference(some([[0, 1, 4]]), some([[0, 9, 4], [5, 9, 3]])), null);
+  });
+});
+
+describe('a chart', () => {
+  test('marks a curve of one point, which no line would show', () => {
+    const curve = (...points) => ({ label: '', color: '', curve: points });
+    const { lines, dots } = chart.chartData({ xTitle: '', height: 1 }, [curve([0, 1], [1, 2]), curve([1, 5])]);
+    assert.equal(lines.length, 3);
+    assert.deepEqual(dots, [{ series: 's1', x: 1, y: 5 }]);
+    assert.equal(chart.chartData({ xTitle: '', height: 1, yLog: true }, [curve([0, 0], [1, 2])]).dots.length, 1);
   });
 });
 
@@ -141,6 +152,7 @@ describe('numbers', () => {
     assert.deepEqual([0, 1234567, 0.5, 0.044481, 1e-7, null].map((one) => format.number(one)), ['0', '1\u202f234\u202f567', '0.5', '0.04448', '1e-7', '–']);
     assert.deepEqual([0.001, 0.00032].map((one) => format.rate(one)), ['1e-3', '3.2e-4']);
     assert.deepEqual([0.02, 7.25, 20, 90, 4000, 300_000].map((one) => format.duration(one)), ['20 ms', '7.3 s', '20 s', '2 min', '1 h 7 min', '3.5 days']);
+    assert.deepEqual([3, 6.4, 90, 60.3 * 86400].map((past) => format.ago(1e6, 1e6 + past)), ['just now', '6 s ago', '2 min ago', '60 days ago']);
     assert.equal(format.percent(0.98765), '98.8\u202f%');
     assert.deepEqual([3.91e5, 500, 20_000, 1000, 0.25].map((one) => format.short(one)), ['391 k', '500', '20 k', '1 k', '0.25']);
   });
@@ -156,5 +168,13 @@ describe('colours on a dark ground', () => {
     assert.deepEqual(dark.encoding.color.scale.domain, ['#000000']);
     assert.notDeepEqual(dark.encoding.color.scale.range, ['#000000']);
     assert.equal(spec.config.background, 'white');
+  });
+
+  test('more is further from the ground', () => {
+    const lightness = (color) => parseInt(color.slice(1, 3), 16) + parseInt(color.slice(3, 5), 16) + parseInt(color.slice(5, 7), 16);
+    for (const range of [['#EEF4FA', '#08306B'], ['#F4F4F4', '#0072B2']]) {
+      const [none, much] = palette.recolour(range, true).map(lightness);
+      assert.ok(none < much, String(range));
+    }
   });
 });

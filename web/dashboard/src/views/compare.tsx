@@ -195,7 +195,7 @@ function Comparing({ comparison, query }: { comparison: Comparison; query: URLSe
       </div>
       <div class="cards">
         <Card title="What differs"><Differences comparison={comparison} colors={colors} /></Card>
-        <Card title="Where they diverge" note="first step at which a measurement differs"><Parts comparison={comparison} /></Card>
+        <Card title="Where they part" note="the first step at which two runs differ"><Parts comparison={comparison} /></Card>
       </div>
     </>
   );

@@ -29,7 +29,7 @@ export const measures: Measure[] = [
   { column: 'gradient_norm', title: 'Gradient norm' },
   { column: 'gradient_norm_max', title: 'Largest gradient norm' },
   { column: 'parameter_norm', title: 'Parameter norm' },
-  { column: 'step_seconds', title: 'Seconds a step' },
+  { column: 'step_seconds', title: 'Seconds per step' },
 ];
 
 // Mixer and rate first: what follows from these (how a mixer counts positions, say) then adds nothing to a name.

@@ -7,13 +7,17 @@ import { Card, Facts, Progress, RunName, State, VerdictCounts } from '../table';
 import { Answer, PageTitle } from '../page';
 import type { ClusterJob, ClusterNode, Ended, Lab, PaperItem, StudyLine, Worker } from '../types';
 
+// What is at work comes first, then what is unfinished, then what changed last.
+const stage = (study: StudyLine): number => (study.running > 0 ? 0 : study.done + study.diverged + study.failed + study.cancelled < study.planned ? 1 : 2);
+const byInterest = (a: StudyLine, b: StudyLine): number => stage(a) - stage(b) || (b.last_change ?? 0) - (a.last_change ?? 0);
+
 function Studies({ studies }: { studies: StudyLine[] }) {
   if (studies.length === 0) {
     return <p class="quiet">No study has been run in this lab yet. Try <code>mneme sweep demo --scale smoke</code>.</p>;
   }
   return (
     <ul class="studies">
-      {studies.map((study) => {
+      {[...studies].sort(byInterest).map((study) => {
         const ended = study.done + study.diverged + study.failed + study.cancelled;
         const text = `${ended} of ${study.planned} runs ended`;
         return (
@@ -45,7 +49,7 @@ function Workers({ workers }: { workers: Worker[] }) {
   if (workers.length === 0) return <p class="quiet">Nothing is being trained.</p>;
   return (
     <div class="scroll">
-      <table>
+      <table class="workers">
         <thead>
           <tr><th>run</th><th>mixer</th><th class="number">lr</th><th class="number">seed</th><th>step</th><th class="number">loss</th><th class="number">accuracy</th><th class="number">tokens/s</th><th class="number">left</th></tr>
         </thead>
@@ -54,16 +58,16 @@ function Workers({ workers }: { workers: Worker[] }) {
             <tr>
               <td><RunName id={worker.run} /></td>
               <td>{worker.mixer}</td>
-              <td class="number">{rate(worker.lr)}</td>
-              <td class="number">{worker.seed ?? nothing}</td>
+              <td class="number" data-name="lr">{rate(worker.lr)}</td>
+              <td class="number" data-name="seed">{worker.seed ?? nothing}</td>
               <td class="steps">
                 <Progress total={worker.steps ?? 1} parts={[['running', worker.step ?? 0]]} label={`step ${worker.step} of ${worker.steps}`} />
                 <span class="quiet">{count(worker.step)} / {count(worker.steps)}</span>
               </td>
-              <td class="number">{number(worker.loss)}</td>
-              <td class="number">{percent(worker.accuracy)}</td>
-              <td class="number">{short(worker.tokens_per_second)}</td>
-              <td class="number">{duration(worker.seconds_left)}</td>
+              <td class="number" data-name="loss">{number(worker.loss)}</td>
+              <td class="number" data-name="accuracy">{percent(worker.accuracy)}</td>
+              <td class="number" data-name="tokens/s">{short(worker.tokens_per_second)}</td>
+              <td class="number" data-name="left">{duration(worker.seconds_left)}</td>
             </tr>
           ))}
         </tbody>
@@ -135,7 +139,7 @@ function papersNote(lab: Lab): string {
 
 // Those of which something is known.
 function PaperStates({ papers }: { papers: PaperItem[] }) {
-  if (!papers.some((paper) => have(paper) > 0)) return <p class="quiet">No runs of the papers' figures in this lab yet. Try <code>mneme reproduce A.fig1</code>.</p>;
+  if (!papers.some((paper) => have(paper) > 0)) return <p class="quiet">No runs of the papers' figures at a scale that counts (smoke does not). Try <code>mneme reproduce A.fig1</code>.</p>;
   return (
     <div class="scroll">
       <table class="items">
@@ -160,7 +164,7 @@ function PaperStates({ papers }: { papers: PaperItem[] }) {
 }
 
 function Notes({ lab }: { lab: Lab }) {
-  const notes = [...(lab.trouble ? [lab.trouble] : []), ...(lab.damaged ?? []), ...(lab.notices ?? [])];
+  const notes = [...(lab.damaged ?? []), ...(lab.notices ?? [])];
   if (notes.length === 0) return null;
   return <div class="trouble" role="alert">{notes.slice(0, 12).map((note) => <p>{note}</p>)}{notes.length > 12 && <p class="quiet">and {notes.length - 12} more</p>}</div>;
 }
@@ -181,7 +185,7 @@ export function Home() {
                 <Card title="Studies" note={data.runs?.total ? `${grouped(data.runs.total)} runs in the lab` : ''}>
                   <Studies studies={data.studies} />
                 </Card>
-                <Card title="Running now" note={data.workers.length > 0 ? `${data.workers.length} workers` : ''}>
+                <Card title="Running now" note={data.workers.length > 0 ? data.workers.length === 1 ? '1 worker' : `${data.workers.length} workers` : ''}>
                   <Workers workers={data.workers} />
                 </Card>
                 <Card title="Papers" note={papersNote(data)} tools={<a href={link(['papers'])}>all items</a>}><PaperStates papers={data.papers} /></Card>

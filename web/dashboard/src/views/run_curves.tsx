@@ -23,7 +23,7 @@ const panels: Panel[] = [
   { title: 'Learning rate', columns: [['lr', 'learning rate']] },
   { title: 'Gradient norm', columns: [['gradient_norm', 'mean, before clipping'], ['gradient_norm_max', 'largest']] },
   { title: 'Parameter norm', columns: [['parameter_norm', 'all parameters']] },
-  { title: 'Seconds a step', columns: [['step_seconds', 'seconds']] },
+  { title: 'Seconds per step', columns: [['step_seconds', 'seconds']] },
 ];
 
 export function RunCurves({ id, curves }: { id: string; curves: Resource<Curves> }) {

@@ -20,6 +20,9 @@ import { ColumnChoice, FilterBar, GroupChoice } from './runs_tools';
 
 // Wide, and rarely what somebody looks for first.
 const hiddenAtFirst = new Set(['reason', 'budget', 'studies', 'note']);
+// What a phone has room for.
+const narrow = matchMedia('(max-width: 640px)');
+const firstOnPhones = new Set(['id', 'state', 'mixer', 'lr', 'test']);
 
 function useRuns(filters: string[]) {
   const query = new URLSearchParams(filters.map((filter) => ['filter', filter]));
@@ -37,15 +40,17 @@ function useRuns(filters: string[]) {
   });
 }
 
+const idDigits = (): number => (narrow.matches ? 6 : 8);
 const isMeasure = (column: Column): boolean => column.unit === 'fraction' || column.unit === 's' || column.key === 'steps';
 
 function columnWidth(column: Column, rows: Row[], at: number): number {
-  let longest = shortKey(column.key).length + 2;
+  let longest = shortKey(column.key).length + (narrow.matches ? 1 : 2);
   const stride = Math.max(1, Math.floor(rows.length / 500));
   for (let i = 0; i < rows.length; i += stride) {
-    longest = Math.max(longest, column.key === 'id' ? 8 : value(rows[i]?.[at] ?? null, column.key, column.unit).length);
+    longest = Math.max(longest, column.key === 'id' ? idDigits() : value(rows[i]?.[at] ?? null, column.key, column.unit).length);
   }
-  return Math.min(240, Math.round(26 + 7.4 * longest + (column.key === 'state' ? 16 : 0)));
+  const [margin, letter] = narrow.matches ? [11, 7] : [26, 7.4];
+  return Math.min(240, Math.round(margin + letter * longest + (column.key === 'state' ? 16 : 0)));
 }
 
 function groupCell(column: Column, at: number, group: Group) {
@@ -100,7 +105,8 @@ function RunTable({ runs, query, filters, text, error }: { runs: Runs; query: UR
     const asked = query.get('columns');
     if (asked !== null) return new Set(asked.split(','));
     const constant = constantColumns(runs);
-    return new Set(columns.map((column) => column.key).filter((key) => !constant.has(key) && !hiddenAtFirst.has(key)));
+    return new Set(columns.map((column) => column.key)
+      .filter((key) => (narrow.matches ? firstOnPhones.has(key) : !constant.has(key) && !hiddenAtFirst.has(key))));
   }, [runs, query.get('columns')]);
   const found = useMemo(() => search(runs, text), [runs, text]);
   const sorted = useMemo(() => sortRows(found, columns, order), [found, sort]);
@@ -158,7 +164,7 @@ function RunTable({ runs, query, filters, text, error }: { runs: Runs; query: UR
       cells: () => [
         <input type="checkbox" checked={isChosen} aria-label={`Choose run ${id}`} onClick={(event) => onChoose(id, event.currentTarget.checked, event.shiftKey)} />,
         ...ordered.map(({ column, at }, index) => {
-          if (column.key === 'id' || (inGroup && index === 0)) return <a class="mono" href={runLink(id)}>{id.slice(0, 8)}</a>;
+          if (column.key === 'id' || (inGroup && index === 0)) return <a class="mono" href={runLink(id)}>{id.slice(0, idDigits())}</a>;
           if (column.key === 'state') return <State state={String(row[at] ?? '')} />;
           return <span title={typeof row[at] === 'string' ? String(row[at]) : undefined}>{value(row[at] ?? null, column.key, column.unit)}</span>;
         }),
@@ -221,7 +227,7 @@ function RunTable({ runs, query, filters, text, error }: { runs: Runs; query: UR
         <ColumnChoice columns={columns} shown={shown} />
         <button onClick={save} title="Save these rows as CSV">CSV</button>
         <span class="quiet push" role="status">
-          {groups ? `${grouped(groups.length)} groups, ` : ''}{grouped(sorted.length)} of {grouped(total)} runs
+          {groups ? `${grouped(groups.length)} groups (mean ± standard deviation), ` : ''}{grouped(sorted.length)} of {grouped(total)} runs
         </span>
       </div>
       {error && <Trouble error={error} />}

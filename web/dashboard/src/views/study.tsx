@@ -19,16 +19,16 @@ function Best({ study }: { study: Study }) {
   const best = [...study.best].sort((a, b) => (b.accuracy ?? 0) - (a.accuracy ?? 0));
   return (
     <div class="scroll">
-      <table>
+      <table class="best">
         <thead><tr><th>cell</th><th class="number">accuracy</th><th class="number">least</th><th class="number">most</th><th class="number">seeds</th><th /></tr></thead>
         <tbody>
           {best.map((cell) => (
             <tr>
               <td>{pointText(cell.point, ['train.seed', 'seed'])}</td>
-              <td class="number"><b>{percent(cell.accuracy)}</b></td>
-              <td class="number">{percent(cell.least)}</td>
-              <td class="number">{percent(cell.most)}</td>
-              <td class="number">{Array.isArray(cell.runs) ? cell.runs.length : cell.runs}</td>
+              <td class="number" data-name="accuracy"><b>{percent(cell.accuracy)}</b></td>
+              <td class="number" data-name="least">{percent(cell.least)}</td>
+              <td class="number" data-name="most">{percent(cell.most)}</td>
+              <td class="number" data-name="seeds">{Array.isArray(cell.runs) ? cell.runs.length : cell.runs}</td>
               <td>{runsOf(study, cell).length > 0 && <a href={compareLink(runsOf(study, cell))}>curves</a>}</td>
             </tr>
           ))}
