@@ -77,15 +77,14 @@ class S4d : public Mixer, public nn::SelfInitialised {
 
   // The complex states as [B, H, n, 2]. What the steps need of the parameters is made here, once.
   MixerState initial_state(std::int64_t batch) const override {
-    const auto whole = [](const ops::ComplexPair& a) { return ops::ComplexPair{a.re.contiguous(), a.im.contiguous()}; };
     const S4dKernel::Discrete model = kernel_->discrete();
-    discrete_ = {whole(model.pole), whole(model.B), whole(model.C)};
+    step_ = {model.pole, model.B, model.C};
     return {{torch::zeros({batch, H_, n_, 2}, D_.options())}};
   }
 
   Recurrence recurrence() const override { return {.tensors = {0}, .coupled = {3}}; }
   Tensor step(MixerState& state, const Tensor& x) override {
-    const Tensor y = ops::diagonal_step(state.tensors[0], x, discrete_.pole, discrete_.B, discrete_.C);  // [B, H]
+    const Tensor y = step_(state.tensors[0], x);  // [B, H]
     return output(torch::gelu(y + D_ * x));
   }
 
@@ -110,7 +109,7 @@ class S4d : public Mixer, public nn::SelfInitialised {
   Tensor D_;  // [H]
   std::shared_ptr<S4dKernel> kernel_;
   std::shared_ptr<nn::PointwiseConv> output_linear_;
-  mutable S4dKernel::Discrete discrete_;
+  mutable ops::DiagonalStep step_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "kernels/conv/diagonal_kernel.h"
 #include "kernels/scan/token_step.h"
+#include "ops/next_state.h"
 #include "ops/operation.h"
 #include "ops/path.h"
 #include "ops/tensors.h"
@@ -70,24 +71,32 @@ Tensor diagonal_kernel(const ComplexPair& w, const ComplexPair& pole, std::int64
   return (2.0 * terms.re.sum(1)).t().to(like.options());
 }
 
-Tensor diagonal_step(Tensor& state, const Tensor& x, const ComplexPair& pole, const ComplexPair& B,
-                     const ComplexPair& C) {
+DiagonalStep::DiagonalStep(const ComplexPair& pole, const ComplexPair& B, const ComplexPair& C)
+    : pole_(pole), B_(B), C_(C) {
+  const torch::NoGradGuard guard;
+  const auto parts = [](const Tensor& re, const Tensor& im) { return torch::stack({re, im}, 2); };  // [H, n, 2]
+  const Tensor along = parts(pole.re, pole.re), across = parts(-pole.im, pole.im);
+  const auto rest = [](const Tensor& exact) { return exact - exact.to(torch::kFloat32).to(torch::kFloat64); };
+  coefficients_ =
+      torch::stack({along, across, rest(along), rest(across), parts(B.re, B.im), parts(2 * C.re, -2 * C.im)})
+          .to(torch::kFloat32);
+}
+
+Tensor DiagonalStep::operator()(Tensor& state, const Tensor& x) const {
   if (use_kernels(x) && !torch::GradMode::is_enabled()) {
-    const auto whole = [](const ComplexPair& a) { return ComplexPair{a.re.contiguous(), a.im.contiguous()}; };
-    const auto data = [](const ComplexPair& a) { return kernels::Coefficients{doubles(a.re), doubles(a.im)}; };
-    const ComplexPair poles = whole(pole), inputs = whole(B), outputs = whole(C);
+    Tensor after = room_for_next(state), y = torch::empty(x.sizes(), x.options());
     const Tensor before = state.contiguous(), token = x.contiguous();
-    Tensor after = torch::empty_like(before), y = torch::empty(x.sizes(), x.options());
-    kernels::diagonal_step({extent(before, 0), extent(before, 1), extent(before, 2), floats(token), data(poles),
-                            data(inputs), data(outputs)},
+    const auto coefficients = [this](std::int64_t i) { return floats(coefficients_.select(0, i)); };
+    kernels::diagonal_step({extent(before, 0), extent(before, 1), extent(before, 2), floats(token), coefficients(0),
+                            coefficients(1), coefficients(2), coefficients(3), coefficients(4), coefficients(5)},
                            floats(before), floats(after), floats(y));
     state = after;
-    return y.mul_(2.0);
+    return y;
   }
   const ComplexPair old = complex_pair(state.to(torch::kFloat64));
-  const ComplexPair next = old * pole + x.to(torch::kFloat64).unsqueeze(2) * B;  // [B, H, n]
+  const ComplexPair next = old * pole_ + x.to(torch::kFloat64).unsqueeze(2) * B_;  // [B, H, n]
   state = torch::stack({next.re, next.im}, 3).to(x.options());
-  return (2.0 * (C * next).re.sum(2)).to(x.options());
+  return (2.0 * (C_ * next).re.sum(2)).to(x.options());
 }
 
 }  // namespace mneme::ops

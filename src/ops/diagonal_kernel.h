@@ -10,10 +10,20 @@ namespace mneme::ops {
 torch::Tensor diagonal_kernel(const ComplexPair& w, const ComplexPair& pole, std::int64_t length,
                               const torch::Tensor& like);
 
-// One token of the same model: state [B, H, n, 2] (re, im) becomes pole state + B x with x [B, H], and [B, H] = 2 Re
-// sum_k C state is returned in its type. B, C and pole [H, n] in float64, and so is the arithmetic. The tensor that the
-// state was stays as it is.
-torch::Tensor diagonal_step(torch::Tensor& state, const torch::Tensor& x, const ComplexPair& pole, const ComplexPair& B,
-                            const ComplexPair& C);
+// The same model token by token.
+class DiagonalStep {
+ public:
+  DiagonalStep() = default;
+  // [H, n] in float64 each.
+  DiagonalStep(const ComplexPair& pole, const ComplexPair& B, const ComplexPair& C);
+
+  // state [B, H, n, 2] (re, im) becomes pole state + B x with x [B, H]; returns [B, H] = 2 Re sum_k C state. A state
+  // that is held elsewhere, too, stays as it is there.
+  torch::Tensor operator()(torch::Tensor& state, const torch::Tensor& x) const;
+
+ private:
+  ComplexPair pole_, B_, C_;
+  torch::Tensor coefficients_;  // [6, H, n, 2]: what the kernel reads (kernels/scan/token_step.h)
+};
 
 }  // namespace mneme::ops

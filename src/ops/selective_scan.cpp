@@ -4,6 +4,7 @@
 
 #include "kernels/scan/selective_scan.h"
 #include "kernels/scan/token_step.h"
+#include "ops/next_state.h"
 #include "ops/operation.h"
 #include "ops/path.h"
 #include "ops/tensors.h"
@@ -77,8 +78,8 @@ torch::Tensor kernel_step(torch::Tensor& h, const torch::Tensor& u, const torch:
   const auto token = [](const torch::Tensor& x) { return x.defined() ? with_even_rows(x.unsqueeze(1)) : x; };
   const SelectiveScanTensors t{token(u),  token(pre),     A.contiguous(), token(Bm),
                                token(Cm), D.contiguous(), token(z),       {}};
+  torch::Tensor after = room_for_next(h), y = torch::empty(u.sizes(), u.options());
   const torch::Tensor before = h.contiguous();
-  torch::Tensor after = torch::empty_like(before), y = torch::empty(u.sizes(), u.options());
   kernels::selective_step(t.input(), floats(before), floats(after), floats(y));
   h = after;
   return y;

@@ -113,38 +113,73 @@ void matrix_step_simd(const MatrixStepInput& in, const float* before, float* aft
   }
 }
 
-// Moves the states i, i + 1, ... of one channel on and returns what they add to the output, in each lane.
+#if HWY_TARGET == HWY_SCALAR
+void diagonal_step_simd(const DiagonalStepInput& in, const float* before, float* after, float* out) {
+  diagonal_step_reference(in, before, after, out);
+}
+#else
+// A channel's coefficients for a vector of states, whose real and imaginary parts are side by side.
 template <class D>
-HWY_INLINE hn::Vec<D> move_complex_states(D d, const DiagonalStepInput& in, std::size_t of, std::size_t from, double x,
-                                          const float* before, float* after) {
-  const hn::Rebind<float, D> single;
-  hn::Vec<decltype(single)> s, t;
-  hn::LoadInterleaved2(single, before + from, s, t);
-  const auto load = [&](const double* coefficients) { return hn::LoadU(d, coefficients + of); };
-  const auto token = hn::Set(d, x), old_re = hn::PromoteTo(d, s), old_im = hn::PromoteTo(d, t);
-  const auto pole_re = load(in.pole.re), pole_im = load(in.pole.im);
-  const auto re = hn::MulAdd(load(in.input.re), token, hn::NegMulAdd(pole_im, old_im, hn::Mul(pole_re, old_re)));
-  const auto im = hn::MulAdd(load(in.input.im), token, hn::MulAdd(pole_im, old_re, hn::Mul(pole_re, old_im)));
-  hn::StoreInterleaved2(hn::DemoteTo(single, re), hn::DemoteTo(single, im), single, after + from);
-  return hn::NegMulAdd(load(in.output.im), im, hn::Mul(load(in.output.re), re));
+struct ComplexStates {
+  hn::Vec<D> along, across, along_rest, across_rest, input, output;
+
+  HWY_INLINE ComplexStates(D d, const DiagonalStepInput& in, std::size_t at)
+      : along(hn::LoadU(d, in.along + at)),
+        across(hn::LoadU(d, in.across + at)),
+        along_rest(hn::LoadU(d, in.along_rest + at)),
+        across_rest(hn::LoadU(d, in.across_rest + at)),
+        input(hn::LoadU(d, in.input + at)),
+        output(hn::LoadU(d, in.output + at)) {}
+
+  // Moves the states on; returns `sum` with what they add to the output.
+  HWY_INLINE hn::Vec<D> move(D d, float x, const float* before, float* after, hn::Vec<D> sum) const {
+    const auto s = hn::LoadU(d, before), swapped = hn::Shuffle2301(s);
+    // The small terms first: they lose least.
+    const auto small = hn::MulAdd(across_rest, swapped, hn::MulAdd(along_rest, s, hn::Mul(input, hn::Set(d, x))));
+    const auto next = hn::MulAdd(along, s, hn::MulAdd(across, swapped, small));
+    hn::StoreU(next, d, after);
+    return hn::MulAdd(output, next, sum);
+  }
+};
+
+// One channel of kSequences sequences, which share the loads of its coefficients.
+template <std::size_t kSequences>
+HWY_INLINE void diagonal_channel(const DiagonalStepInput& in, std::size_t h, std::size_t b, const float* before,
+                                 float* after, float* out) {
+  const ScanFloats wide;
+  const hn::CappedTag<float, 2> one;
+  const std::size_t count = 2 * in.n, lanes = hn::Lanes(wide), whole = count - count % lanes;
+  const auto row = [&](std::size_t j) { return (b + j) * in.H + h; };
+  hn::Vec<ScanFloats> sum[kSequences];
+  for (auto& each : sum) each = hn::Zero(wide);
+  for (std::size_t i = 0; i < whole; i += lanes) {
+    const ComplexStates states(wide, in, h * count + i);
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < kSequences; ++j) {
+      const std::size_t at = row(j) * count + i;
+      sum[j] = states.move(wide, in.x[row(j)], before + at, after + at, sum[j]);
+    }
+  }
+  for (std::size_t j = 0; j < kSequences; ++j) {
+    float y = hn::GetLane(hn::SumOfLanes(wide, sum[j]));
+    for (std::size_t i = whole; i < count; i += 2) {
+      const std::size_t at = row(j) * count + i;
+      const ComplexStates state(one, in, h * count + i);
+      y += hn::GetLane(hn::SumOfLanes(one, state.move(one, in.x[row(j)], before + at, after + at, hn::Zero(one))));
+    }
+    out[row(j)] = y;
+  }
 }
 
 void diagonal_step_simd(const DiagonalStepInput& in, const float* before, float* after, float* out) {
-  const hn::ScalableTag<double> wide;
-  const hn::CappedTag<double, 1> one;
-  const std::size_t lanes = hn::Lanes(wide), whole = in.n - in.n % lanes;
-  for (std::size_t row = 0; row < in.B * in.H; ++row) {
-    const std::size_t of = row % in.H * in.n, from = 2 * row * in.n;
-    const double x = in.x[row];
-    auto sum = hn::Zero(wide);
-    for (std::size_t i = 0; i < whole; i += lanes)
-      sum = hn::Add(sum, move_complex_states(wide, in, of + i, from + 2 * i, x, before, after));
-    double y = hn::GetLane(hn::SumOfLanes(wide, sum));
-    for (std::size_t i = whole; i < in.n; ++i)
-      y += hn::GetLane(move_complex_states(one, in, of + i, from + 2 * i, x, before, after));
-    out[row] = static_cast<float>(y);
-  }
+  constexpr std::size_t kTogether = 4;
+  const std::size_t whole = in.B - in.B % kTogether;
+  for (std::size_t b = 0; b < whole; b += kTogether)
+    for (std::size_t h = 0; h < in.H; ++h) diagonal_channel<kTogether>(in, h, b, before, after, out);
+  for (std::size_t b = whole; b < in.B; ++b)
+    for (std::size_t h = 0; h < in.H; ++h) diagonal_channel<1>(in, h, b, before, after, out);
 }
+#endif
 
 }  // namespace
 }  // namespace mneme::kernels::HWY_NAMESPACE

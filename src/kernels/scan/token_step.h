@@ -1,7 +1,7 @@
 // One token of a recurrence: what `step` of a mixer computes where no gradient is recorded.
 //
-// Everything is contiguous but for Rows, and float32 but for the coefficients of diagonal_step. `after` may be
-// `before`; nothing else may overlap. Sums have a fixed order, and a sequence does not depend on the others.
+// Everything is contiguous but for Rows, and float32. `after` may be `before`; nothing else may overlap. Sums have a
+// fixed order, and a sequence does not depend on the others.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +31,15 @@ void matrix_step_reference(const MatrixStepInput& in, const float* before, float
 
 // Complex states s [B, H, n], real and imaginary parts side by side, one number x in for each channel and one out:
 //   s' = pole s + input x,   y = Re sum_n output s'
-// Computed in double: a pole that lasts is multiplied with itself for thousands of tokens.
-struct Coefficients {
-  const double *re, *im;  // [H, n]
-};
+// Coefficients are [H, n, 2], for the real and for the imaginary part of s'. A pole that lasts is multiplied with
+// itself for thousands of tokens, so it has twice the digits of a float: what its rounding left is added as a second
+// term.
 struct DiagonalStepInput {
   std::size_t B, H, n;
-  const float* x;  // [B, H]
-  Coefficients pole, input, output;
+  const float* x;                         // [B, H]
+  const float *along, *across;            // of the pole: (re, re) and (-im, im)
+  const float *along_rest, *across_rest;  // what the rounding of these left
+  const float *input, *output;            // (re, im) and (re, -im)
 };
 // before, after [B, H, n, 2] are s and s'; out [B, H] is y.
 void diagonal_step(const DiagonalStepInput& in, const float* before, float* after, float* out);

@@ -46,12 +46,15 @@ void diagonal_step_reference(const DiagonalStepInput& in, const float* before, f
       const double x = in.x[b * in.H + h];
       double y = 0;
       for (std::size_t k = 0; k < in.n; ++k) {
-        const std::size_t of = h * in.n + k, at = 2 * ((b * in.H + h) * in.n + k);
-        const double p = in.pole.re[of], q = in.pole.im[of], s = before[at], t = before[at + 1];
-        const double re = p * s - q * t + in.input.re[of] * x, im = p * t + q * s + in.input.im[of] * x;
-        y += in.output.re[of] * re - in.output.im[of] * im;
-        after[at] = static_cast<float>(re);
-        after[at + 1] = static_cast<float>(im);
+        const std::size_t of = 2 * (h * in.n + k), at = 2 * ((b * in.H + h) * in.n + k);
+        const double old[2] = {before[at], before[at + 1]};
+        for (const std::size_t part : {0, 1}) {
+          const double along = in.along[of + part] + static_cast<double>(in.along_rest[of + part]),
+                       across = in.across[of + part] + static_cast<double>(in.across_rest[of + part]),
+                       s = along * old[part] + across * old[1 - part] + in.input[of + part] * x;
+          y += in.output[of + part] * s;
+          after[at + part] = static_cast<float>(s);
+        }
       }
       out[b * in.H + h] = static_cast<float>(y);
     }
