@@ -85,7 +85,7 @@ report::StudyReport report_evaluations(const std::vector<KeptEvaluation>& kept, 
 }
 
 report::Table point_table(const std::vector<KeptEvaluation>& kept) {
-  constexpr double kMegabyte = 1 << 20;
+  constexpr double kMebibyte = 1 << 20;
   using report::Align;
   const std::string axis = kept.front().evaluation.at("values").at("axis");
   report::Table table{.columns = {{"run"}, {"mixer"}, {"seed", Align::right}}, .rows = {}};
@@ -93,7 +93,7 @@ report::Table point_table(const std::vector<KeptEvaluation>& kept) {
   if (axis != "length") table.columns.push_back({"length", Align::right});
   for (const char* name : {"examples", "accuracy", "exact", "loss"}) table.columns.push_back({name, Align::right});
   table.columns.push_back({"read by"});
-  for (const char* name : {"tokens/s", "memory (MB)"}) table.columns.push_back({name, Align::right});
+  for (const char* name : {"tokens/s", "memory (MiB)"}) table.columns.push_back({name, Align::right});
   for (const KeptEvaluation& one : kept) {
     const Json &points = one.evaluation.at("values").at("points"), &times = one.evaluation.at("times").at("points");
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -105,10 +105,31 @@ report::Table point_table(const std::vector<KeptEvaluation>& kept) {
                  {grouped(point.at("examples").get<std::int64_t>()), score_text(point, "accuracy"),
                   score_text(point, "exact_match"), score_text(point, "loss"), point.at("mode").get<std::string>(),
                   grouped(static_cast<std::int64_t>(times[i].at("tokens_per_second").get<double>())),
-                  fmt::format("{:.0f}", times[i].at("peak_bytes").get<double>() / kMegabyte)});
+                  fmt::format("{:.0f}", times[i].at("peak_bytes").get<double>() / kMebibyte)});
       table.rows.push_back(std::move(row));
     }
   }
+  return table;
+}
+
+report::Table phase_table(const std::vector<KeptEvaluation>& kept) {
+  using report::Align;
+  const std::string axis = kept.front().evaluation.at("values").at("axis");
+  report::Table table{.columns = {{"run"}, {"mixer"}, {"seed", Align::right}}, .rows = {}};
+  if (!axis.empty()) table.columns.push_back({axis, Align::right});
+  table.columns.push_back({"ends predicted", Align::right});
+  for (const char* name : {"offset", "two ISIs", "double ISI", "double ISI, gap 1"}) table.columns.push_back({name});
+  for (const KeptEvaluation& one : kept)
+    for (const Json& point : one.evaluation.at("values").at("points")) {
+      if (!point.contains("phases")) continue;
+      const Json& phases = point.at("phases");
+      std::vector<std::string> row{one.record.id, one.record.mixer, std::to_string(one.record.seed)};
+      if (!axis.empty()) row.push_back(point.at("value").dump());
+      row.push_back(report::percent(phases.at("offset").get<double>()));
+      for (const char* test : {"offset_passed", "two_isi", "double_isi", "double_isi_gap_1"})
+        row.emplace_back(phases.at(test).get<bool>() ? "passed" : "failed");
+      table.rows.push_back(std::move(row));
+    }
   return table;
 }
 

@@ -22,4 +22,7 @@ report::StudyReport report_evaluations(const std::vector<KeptEvaluation>& kept, 
 // One row for each point of each run: scores, how it was read, speed and memory.
 report::Table point_table(const std::vector<KeptEvaluation>& kept);
 
+// The phase tests of every point that has them.
+report::Table phase_table(const std::vector<KeptEvaluation>& kept);
+
 }  // namespace mneme::cli

@@ -79,6 +79,24 @@ TEST_F(AppEvaluate, WeightsOfAStepThatWasKept) {
   EXPECT_THAT(refused({id, "--kept", "3", "--examples", "4"}), HasSubstr("no weights of step 3 are kept"));
 }
 
+TEST_F(AppEvaluate, PhaseTestsAreShownAtEachPoint) {
+  ASSERT_EQ(
+      mneme({"train", "task.name=counting", "task.length=60", "model.mixer=gru", "model.width=8", "model.layers=1",
+             "train.steps=2", "train.batch=4", "train.eval_examples=4", "train.test_examples=4", "train.seed=1"})
+          .exit_code,
+      0);
+  const ProcessResult shown =
+      mneme({"evaluate", "mixer=gru", "--along", "isi=5,10", "--phases", "--examples", "2", "--name", "phases"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  for (const char* column : {"ends predicted", "offset", "two ISIs", "double ISI", "double ISI, gap 1"})
+    EXPECT_THAT(shown.out, HasSubstr(column));
+  EXPECT_THAT(shown.out, HasSubstr("failed"));
+  const Json points = json({"evaluate", "mixer=gru", "--along", "isi=5,10", "--phases", "--examples", "2", "--name",
+                            "phases"})["evaluations"][0]["values"]["points"];
+  ASSERT_EQ(points.size(), 2U);
+  for (const Json& point : points) EXPECT_TRUE(point["phases"].contains("double_isi"));
+}
+
 TEST_F(AppEvaluate, WrongInputIsNamed) {
   const std::string id = trained();
   EXPECT_THAT(refused({id, "--along", "blanks=3"}), HasSubstr("mqar has no axis 'blanks', expected one of length"));

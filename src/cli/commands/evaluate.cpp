@@ -123,8 +123,9 @@ std::optional<Json> known(const store::RunRecord& record, const EvaluateOptions&
 
 void print_text(const std::vector<KeptEvaluation>& kept, const report::StudyReport& report, const std::string& name) {
   constexpr std::size_t kMostRows = 24;
-  const report::Table points = point_table(kept);
+  const report::Table points = point_table(kept), phases = phase_table(kept);
   if (points.rows.size() <= kMostRows) fmt::print("{}", report::to_text(points));
+  if (!phases.rows.empty() && phases.rows.size() <= kMostRows) fmt::print("\n{}", report::to_text(phases));
   for (const report::FigureReport& figure : report.figures) {
     for (const report::ReportTable& table : figure.tables)
       if (kept.size() > 1 && table.table.rows.size() <= kMostRows) fmt::print("\n{}", report::to_text(table.table));

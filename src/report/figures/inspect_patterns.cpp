@@ -176,9 +176,10 @@ ReportSection render_patterns(const Json& result, const InspectedRun& run) {
        "The share of a row's |M| that is at one place. The last row is what equal weights on all tokens up to here "
        "would give."});
   if (steps.size() > 1)
-    section.figures.push_back({"patterns-training",
-                               steps_figure(steps, {run.label, "the head of each layer that follows it most"}),
-                               "Weights saved by train.keep, and the final ones."});
+    section.figures.push_back(
+        {"patterns-training",
+         steps_figure(steps, {run.label, "the head of each layer that follows it most, with or without convolution"}),
+         "Weights saved by train.keep, and the final ones."});
   Table table{
       .columns = {{"step", Align::right}, {"layer", Align::right}, {"head", Align::right}, {"module"}, {"convolution"}},
       .rows = {}};
