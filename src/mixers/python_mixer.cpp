@@ -38,10 +38,10 @@ torch::nn::Module& level_of(torch::nn::Module& root, const std::vector<std::stri
 
 void require_trainable(const PythonTensor& tensor, const std::string& mixer) {
   if (tensor.value.scalar_type() == torch::kFloat32) return;
+  const char* hint = tensor.value.is_complex() ? "; it can be kept as torch.view_as_real of itself" : "";
   throw Error(ErrorKind::usage, mixer,
-              fmt::format("parameter '{}' is of type {}, expected Float (torch.float32); a complex one can be kept as "
-                          "torch.view_as_real of itself",
-                          tensor.name, c10::toString(tensor.value.scalar_type())));
+              fmt::format("parameter '{}' is of type {}, expected Float (torch.float32){}", tensor.name,
+                          c10::toString(tensor.value.scalar_type()), hint));
 }
 
 std::string shown(at::IntArrayRef sizes) { return fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", ")); }
