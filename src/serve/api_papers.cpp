@@ -11,6 +11,7 @@
 #include "report/claims/scales.h"
 #include "report/pages/kept_results.h"
 #include "report/pages/study_files.h"
+#include "report/stats/matrix.h"
 #include "report/stats/rows.h"
 #include "serve/api.h"
 #include "serve/figure_json.h"
@@ -92,32 +93,39 @@ Json settings_of(const study::Study& ours) {
   return settings;
 }
 
-// Mean test accuracy of the rows at the rate that is best on validation; null without results.
+// Mean of the metric (test accuracy, if none is named) over the rows at the rate that is best on validation; null
+// without results.
 Json ours_of(const study::PaperValue& value, const std::vector<report::ResultRow>& rows) {
   struct Sums {
-    double validation = 0, test = 0, count = 0;
+    double validation = 0, measured = 0, count = 0;
   };
   std::map<double, Sums> rates;
   for (const report::ResultRow& row : rows) {
     if (!report::is_result(row) || !value.conditions.hold_for(row.config)) continue;
+    const auto measured =
+        value.metric.empty() ? report::counted_test_accuracy(row) : report::metric_of(row, value.metric);
+    if (!measured) continue;
     Sums& sums = rates[report::learning_rate(row)];
     sums.validation += report::counted_validation_accuracy(row);
-    sums.test += report::counted_test_accuracy(row);
+    sums.measured += *measured;
     ++sums.count;
   }
   const Sums* best = nullptr;
   for (const auto& [rate, sums] : rates)
     if (!best || sums.validation / sums.count > best->validation / best->count) best = &sums;
-  return best ? Json(best->test / best->count) : Json();
+  return best ? Json(best->measured / best->count) : Json();
 }
 
-// What the paper reports, and which of our runs it is about: by the axes that tell these from the others.
+// What the paper reports, and which of our runs it is about: by the axes that tell these from the others. What it says
+// of runs that this scale does not have is left out.
 Json says_of(const study::Study& study, const std::vector<report::ResultRow>& rows) {
   Json says = Json::array();
   std::vector<Json> configs;
   if (!study.paper.empty())
     for (const config::RunConfig& run : study.runs) configs.push_back(run.json());
   for (const study::PaperValue& one : study.paper) {
+    if (std::none_of(configs.begin(), configs.end(), [&](const Json& run) { return one.conditions.hold_for(run); }))
+      continue;
     std::vector<std::string> about;
     for (const study::Axis& axis : study.axes) {
       if (axis.path == "train.lr" || axis.path == "train.seed") continue;
@@ -136,10 +144,10 @@ Json says_of(const study::Study& study, const std::vector<report::ResultRow>& ro
     }
     if (one.at) about.push_back(fmt::format("at {:g}", *one.at));
     if (!one.metric.empty()) about.push_back(one.metric);
-    // A value at another place of the generalisation axis, or of another metric, is in the figure's own table.
-    const bool plain = !one.at && one.metric.empty();
+    // Values along the generalisation axis are in the figure's own table.
+    const bool along = one.at || one.metric.starts_with("generalisation.");
     says.push_back({{"about", join(about, ", ")},
-                    {"ours", plain ? ours_of(one, rows) : Json()},
+                    {"ours", along ? Json() : ours_of(one, rows)},
                     {"shown", one.shown()},
                     {"value", one.value ? Json(*one.value) : Json()},
                     {"passes", one.passes ? Json(*one.passes) : Json()}});

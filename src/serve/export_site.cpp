@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/error.h"
@@ -47,6 +48,12 @@ std::size_t export_site(const store::Lab& lab, const Path& results, const Path& 
   std::error_code none;
   if (std::filesystem::exists(directory, none) && !std::filesystem::is_directory(directory, none))
     throw Error(ErrorKind::io, directory.string(), "is a file, expected a directory");
+  // Only a run writes into the lab.
+  const Path inside = std::filesystem::weakly_canonical(directory, none),
+             root = std::filesystem::weakly_canonical(lab.root(), none);
+  if (std::mismatch(root.begin(), root.end(), inside.begin(), inside.end()).first == root.end())
+    throw Error(ErrorKind::usage, "--export",
+                fmt::format("'{}' is in the lab, expected a directory outside of it", directory.string()));
   LabView view(lab);
   view.read_all();
   Api api(view, results, std::numeric_limits<std::size_t>::max());

@@ -26,6 +26,8 @@ Json reading_json(std::size_t unread, std::size_t to_read) {
   return unread == 0 ? Json() : Json{{"read", to_read - unread}, {"of", to_read}};
 }
 
+Json trouble_json(const std::string& trouble) { return trouble.empty() ? Json() : Json(trouble); }
+
 }  // namespace
 
 LabThread::LabThread(const store::Lab& lab, Path results, std::function<void(std::string)> on_change)
@@ -65,23 +67,30 @@ void LabThread::set_watchers(int count) {
 }
 
 std::string LabThread::hello() const {
+  const std::lock_guard held(mutex_);
   return Json{{"generation", generation()},
               {"runs", Json::array()},
               {"studies", Json::array()},
               {"papers", false},
-              {"reading", reading_json(unread_, to_read_)}}
-      .dump();
+              {"reading", reading_json(unread_, to_read_)},
+              {"trouble", trouble_json(trouble_)}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void LabThread::tell(const Changes& changes) {
   generation_ = view_.generation();
   unread_ = view_.unread();
+  {
+    const std::lock_guard held(mutex_);
+    trouble_ = view_.trouble();
+  }
   Json event = {{"generation", view_.generation()},
                 {"runs", Json::array()},
                 {"studies", changes.studies},
                 {"papers", changes.papers},
                 {"more", changes.runs.size() > kMostNamed},
-                {"reading", reading_json(view_.unread(), view_.to_read())}};
+                {"reading", reading_json(view_.unread(), view_.to_read())},
+                {"trouble", trouble_json(view_.trouble())}};
   for (std::size_t i = 0; i < std::min(changes.runs.size(), kMostNamed); ++i) event["runs"].push_back(changes.runs[i]);
   on_change_(event.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -53,9 +53,10 @@ class LabThread {
   std::chrono::steady_clock::time_point next_progress_{}, next_tell_{};
   std::chrono::steady_clock::duration tell_pause_{};
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Question> questions_;
+  std::string trouble_;  // as it was last told
   int watchers_ = 0;
   bool stopping_ = false;
   std::thread thread_;  // last: it uses all of the above

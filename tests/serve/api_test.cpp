@@ -161,6 +161,24 @@ TEST_F(ApiTest, AnItemOfAPaperIsJudgedWithoutRuns) {
   EXPECT_GT(item["settings"].size(), 0U) << "smoke is not the paper's size";
 }
 
+// Table 4 of paper B says something of an NRU at length 1000, which the scale smoke does not have; its values are of
+// phases.offset_passed.
+TEST_F(ApiTest, WhatAPaperSaysIsNextToOurs) {
+  const study::Study study = report::open_study("memory/table4", {"smoke", {}});
+  for (const config::RunConfig& config : study.runs) {
+    Json summary = testing::sample_summary(config, "done", 0.75, 0.5);
+    summary["values"]["phases"]["offset_passed"] = config.json()["model"]["mixer"] == "mamba";
+    sample.lab.run(config.id).create(config.json());
+    write_file_atomically(sample.lab.run(config.id).path() / "summary.json", summary.dump());
+  }
+  view->poll();
+  const Json says = get("/api/v1/papers/B.table4?scale=smoke")["says"];
+  ASSERT_EQ(says.size(), 4U);
+  for (const Json& line : says) EXPECT_FALSE(line["about"].get<std::string>().starts_with(",")) << line;
+  EXPECT_EQ(says[0]["ours"], 0.0) << says[0];
+  EXPECT_EQ(says[3]["ours"], 1.0) << says[3];
+}
+
 // As a sweep of version 0.1 has remembered it: with the ids of its runs alone.
 TEST_F(ApiTest, AShippedStudyIsOpenedByItsName) {
   const study::Study demo = report::open_study("demo", {"smoke", {}});

@@ -17,7 +17,7 @@ TEST(ExportSite, WritesEveryAnswerAsAFile) {
   const std::string run = sample.add_done();
   write_file_atomically(sample.lab.studies() / "mine-laptop.json",
                         Json{{"name", "mine"}, {"title", "t"}, {"scale", "laptop"}, {"runs", {run}}}.dump());
-  const Path site = sample.directory / "a" / "site";
+  const Path site = sample.directory / "lab-site" / "a";  // next to the lab, with a name that begins alike
   const std::size_t files = export_site(sample.lab, "", site);
   std::size_t found = 0;
   for (const auto& entry : fs::recursive_directory_iterator(site)) found += entry.is_regular_file();
@@ -46,6 +46,17 @@ TEST(ExportSite, AFileInTheWayIsAnError) {
   write_file_atomically(sample.directory / "file", "x");
   EXPECT_THAT(testing::error_of(ErrorKind::io, [&] { export_site(sample.lab, "", sample.directory / "file"); }),
               HasSubstr("is a file, expected a directory"));
+}
+
+TEST(ExportSite, NothingIsWrittenIntoTheLab) {
+  const testing::SampleLab sample;
+  fs::create_directory_symlink(sample.lab.root(), sample.directory / "link");
+  for (const Path& place : {sample.lab.root(), sample.lab.root() / "a" / "site", sample.lab.runs() / ".." / "runs",
+                            sample.directory / "link" / "site"})
+    EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { export_site(sample.lab, "", place); }),
+                HasSubstr("is in the lab, expected a directory outside of it"))
+        << place;
+  EXPECT_FALSE(fs::exists(sample.lab.root() / "index.html"));
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ TEST_F(ServerTest, TooManyListenersAreTurnedAway) {
   EXPECT_EQ(status, 200);
 }
 
-TEST_F(ServerTest, AListenerThatDoesNotReadIsCutOffAndNobodyElse) {
+TEST_F(ServerTest, AListenerThatDoesNotReadHoldsNobodyUp) {
   HttpClient deaf(server->port()), listening(server->port());
   for (HttpClient* one : {&deaf, &listening}) one->send(get_request("/api/v1/events", server->port()));
   listening.read_until("\n\n");
@@ -210,6 +210,11 @@ TEST_F(ServerTest, StaysUpWhenTheLabIsDeletedOrARunIsDamaged) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_THAT(lab["trouble"].get<std::string>(), HasSubstr("is gone"));
+  // Every view hears of it, also one that is opened now.
+  EXPECT_THAT(client.read_until("is gone; showing its last known state\""), HasSubstr("\"trouble\":\"the lab"));
+  HttpClient later(server->port());
+  later.send(get_request("/api/v1/events", server->port()));
+  EXPECT_THAT(later.read_until("is gone; showing its last known state\""), HasSubstr("\"trouble\":\"the lab"));
   EXPECT_EQ(get("/").status, 200);
 }
 

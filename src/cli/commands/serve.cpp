@@ -67,18 +67,20 @@ int serve_lab(const ServeOptions& options, const Context& context) {
   if (options.port < 0 || options.port > 65535)
     throw Error(ErrorKind::usage, "--port", fmt::format("got {}, expected 0 (any free one) to 65535", options.port));
   const bool loopback = serve::is_loopback(options.host);
-  serve::Server server(lab, {.address = options.host,
-                             .port = static_cast<unsigned short>(options.port),
-                             .token = loopback ? "" : serve::make_token(),
-                             .results = results});
+  // The whole path, so that pages of several labs can be told apart.
+  const store::Lab here(std::filesystem::absolute(lab.root()).lexically_normal());
+  serve::Server server(here, {.address = options.host,
+                              .port = static_cast<unsigned short>(options.port),
+                              .token = loopback ? "" : serve::make_token(),
+                              .results = results});
   if (!loopback)
     print_warning(
         fmt::format("others on the network can reach this server: anyone who has the address with its token can read "
                     "the lab (docs/serve.md)"));
   if (context.json)
-    print_json({{"address", server.url()}, {"port", server.port()}, {"lab", lab.root().string()}});
+    print_json({{"address", server.url()}, {"port", server.port()}, {"lab", here.root().string()}});
   else
-    fmt::print("{} is at {}\nPress Ctrl-C to stop the server.\n", lab.root().string(), server.url());
+    fmt::print("{} is at {}\nPress Ctrl-C to stop the server.\n", here.root().string(), server.url());
   std::fflush(stdout);
   if (options.open) open_browser(server.url());
   server.run();

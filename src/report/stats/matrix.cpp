@@ -18,24 +18,6 @@ constexpr std::string_view kAlongAxis = "generalisation.";
 // Where a column's values come from: values of the fields, number of the metric, value of the axis.
 using ColumnKey = std::tuple<std::vector<Json>, std::size_t, std::optional<double>>;
 
-std::optional<double> metric_of(const ResultRow& row, const std::string& path) {
-  Json::json_pointer pointer;
-  for (const std::string& part : split(path, '.')) pointer /= part;
-  if (!row.values.contains(pointer)) {
-    if (path == "test.accuracy") return counted_test_accuracy(row);
-    if (path == "validation.accuracy") return counted_validation_accuracy(row);
-    return row.outcome == "done" ? std::nullopt : std::optional(0.0);
-  }
-  const Json& value = row.values.at(pointer);
-  if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
-  if (value.is_null()) return 0.0;
-  if (!value.is_number())
-    throw Error(ErrorKind::data, fmt::format("run {}", row.run),
-                fmt::format("{} of its summary, got {}, expected a number, true or false", path,
-                            value.dump(-1, ' ', false, Json::error_handler_t::replace)));
-  return value.get<double>();
-}
-
 // The summaries of a cell for one metric: one, or one for each value of the axis.
 std::map<std::optional<double>, Summary> summaries(const Cell& cell, const std::string& metric, double threshold) {
   std::map<std::optional<double>, Summary> result;
@@ -87,6 +69,24 @@ std::vector<std::string> names_of(const std::set<ColumnKey>& keys, const Options
 }
 
 }  // namespace
+
+std::optional<double> metric_of(const ResultRow& row, const std::string& path) {
+  Json::json_pointer pointer;
+  for (const std::string& part : split(path, '.')) pointer /= part;
+  if (!row.values.contains(pointer)) {
+    if (path == "test.accuracy") return counted_test_accuracy(row);
+    if (path == "validation.accuracy") return counted_validation_accuracy(row);
+    return row.outcome == "done" ? std::nullopt : std::optional(0.0);
+  }
+  const Json& value = row.values.at(pointer);
+  if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
+  if (value.is_null()) return 0.0;
+  if (!value.is_number())
+    throw Error(ErrorKind::data, fmt::format("run {}", row.run),
+                fmt::format("{} of its summary, got {}, expected a number, true or false", path,
+                            value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return value.get<double>();
+}
 
 Matrix make_matrix(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options) {
   const std::vector<std::string> metrics = options.texts("metrics");

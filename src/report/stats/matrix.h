@@ -35,6 +35,9 @@ struct Matrix {
   Counts counts;
 };
 
+// A metric of one run, as above; nothing if it is done and has none. Throws Error(data) for what is no number.
+std::optional<double> metric_of(const ResultRow& row, const std::string& path);
+
 // `options` are those of kind = "matrix".
 Matrix make_matrix(std::span<const ResultRow> rows, const FigureSubject& subject, const Options& options);
 
