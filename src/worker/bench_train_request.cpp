@@ -9,6 +9,7 @@
 #include "check/tensor_memory.h"
 #include "config/run_config.h"
 #include "core/timing.h"
+#include "measure/recording.h"
 #include "measure/sgemm.h"
 #include "measure/step_parts.h"
 #include "train/trainer.h"
@@ -105,6 +106,7 @@ void carry_out_bench_train(const Json& request) {
   const std::int64_t tensors = check::peak_tensor_memory([&] { trainer.step(); });
   const std::int64_t resident = most_resident_bytes();
   const std::vector<ops::ProfileCell> cells = profile_steps(trainer);
+  const measure::RecordingCost cost = measure::recording_cost(run, trainer.parameters().gradients);
 
   const auto batch = static_cast<double>(run.train.integer("batch"));
   // Backward is twice the work of forward.
@@ -125,6 +127,8 @@ void carry_out_bench_train(const Json& request) {
                  {"mfu_square", share_of(&Turn::square)},
                  {"mfu_model", share_of(&Turn::shapes)},
                  {"gemms", gemm_json(gemms)},
+                 {"recording_seconds", cost.recording},
+                 {"gradient_norm_seconds", cost.gradient_norm},
                  {"tensor_bytes", tensors},
                  {"resident_bytes", resident},
                  {"parts", measure::step_parts(cells, kProfiledSteps, run)},

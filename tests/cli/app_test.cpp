@@ -227,8 +227,9 @@ TEST_F(App, BenchTrainSplitsAStepIntoParts) {
   const Json result = json(joined({"bench", "train", "--seconds", "0.01", "--profile", "--save-case", file}, kTiny));
   for (const char* key :
        {"tokens_per_second", "step_seconds", "step_thread_seconds", "useful_flop", "useful_flops", "sgemm_square_flops",
-        "sgemm_model_flops", "mfu_square", "mfu_model", "tensor_bytes", "resident_bytes"})
+        "sgemm_model_flops", "mfu_square", "mfu_model", "gradient_norm_seconds", "tensor_bytes", "resident_bytes"})
     EXPECT_GT(result.at(key).get<double>(), 0) << key;
+  EXPECT_GE(result.at("recording_seconds").get<double>(), 0);
   EXPECT_TRUE(std::filesystem::exists(file));
 
   double share = 0, flop = 0, of_operations = 0;

@@ -52,6 +52,12 @@ void print_speed(const config::RunConfig& run, const Json& result) {
                    number(result, "sgemm_model_flops") / 1e9, number(result, "sgemm_square_flops") / 1e9));
   line("useful work is", fmt::format("{:.1f} % and {:.1f} % of that", 100 * number(result, "mfu_model"),
                                      100 * number(result, "mfu_square")));
+  const auto cost = [&](const char* key) {
+    const double seconds = number(result, key);
+    return fmt::format("{:.3f} ms ({:.2f} %)", 1e3 * seconds, 100 * seconds / number(result, "step_thread_seconds"));
+  };
+  line("recording", fmt::format("{} of a step for the autopsy, {} for the gradient's norm", cost("recording_seconds"),
+                                cost("gradient_norm_seconds")));
   line("memory", fmt::format("{:.1f} MB for the tensors of a step, {:.1f} MB peak for the process",
                              number(result, "tensor_bytes") / 1e6, number(result, "resident_bytes") / 1e6));
 }
