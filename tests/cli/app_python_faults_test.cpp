@@ -33,8 +33,10 @@ TEST_F(PythonFaults, WhatIsWrongWithAFileIsSaidWithAnExitCode) {
       {"no class", good, "m.py", 2, "expected FILE.py:Class"},
       {"no file", good, "missing.py:M", 3, "no Python file missing.py"},
       {"import", "import not_there\n", "m.py:M", 2, "ModuleNotFoundError: No module named 'not_there'"},
-      {"argument", "import torch\nclass M(torch.nn.Module):\n  def __init__(self, width, config): pass\n", "m.py:M", 2,
-       "the argument config has no default"},
+      {"argument",
+       "import torch\nclass M(torch.nn.Module):\n  def __init__(self, width, config): pass\n"
+       "  def forward(self, x): return x\n",
+       "m.py:M", 2, "the argument config has no default"},
       {"forward", "import torch\nclass M(torch.nn.Module):\n  def __init__(self, width): super().__init__()\n",
        "m.py:M", 2, "the class M has no method forward(self, x), expected one"},
       {"super",
@@ -190,7 +192,8 @@ TEST_F(PythonFaults, ASquareModuleIsJudgedByItsPromise) {
     const ProcessResult result = run({"check", "m.py:M", "--json"});
     EXPECT_EQ(result.exit_code, exit_code) << result.err << result.out;
     std::map<std::string, Json> found;
-    for (const Json& row : parse_json(result.out, "check")["mixers"][0]["checks"]) found[row["check"]] = row;
+    const Json report = parse_json(result.out, "check");
+    for (const Json& row : report["mixers"][0]["checks"]) found[row["check"]] = row;
     return found;
   };
   write_mixer(square);

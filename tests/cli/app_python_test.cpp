@@ -79,7 +79,8 @@ TEST_F(PythonApp, TheStudyOfTheDocumentationHasARunPerMixerAndOption) {
   ASSERT_EQ(swept.exit_code, 0) << swept.err << study;
   const ProcessResult runs = run({"runs", "--json"});
   std::map<std::string, int> count;
-  for (const Json& row : parse_json(runs.out, "runs")["runs"]) ++count[row["mixer"].get<std::string>()];
+  const Json rows = parse_json(runs.out, "runs");
+  for (const Json& row : rows["runs"]) ++count[row["mixer"].get<std::string>()];
   EXPECT_EQ(count, (std::map<std::string, int>{{"attention", 1}, {"mamba", 1}, {"gated_average.py:GatedAverage", 2}}))
       << runs.out;
 }

@@ -7,13 +7,15 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
-// A name of libtorch's that no device of Debian's builds has. It must be one to which set_data can move parameters, so not
-// PrivateUse1, and none for which libtorch has a copy of its own, which rules out XPU from version 2 on.
+// A name of libtorch's that no device of Debian's builds has. It must be one to which set_data can move parameters, so
+// not PrivateUse1, and none for which libtorch has a copy of its own, which rules out XPU from version 2 on.
 #if TORCH_VERSION_MAJOR >= 2
 #define MNEME_GHOST HPU
 #else
@@ -109,7 +111,33 @@ Tensor unfold(const Tensor& x, std::int64_t dimension, std::int64_t size, std::i
 Tensor view_as_real(const Tensor& x) { return at::native::view_as_real(x); }
 Tensor view_as_complex(const Tensor& x) { return at::native::view_as_complex(x); }
 
+// libtorch knows no convolution for a device that it does not know, and does not fall back to the host by itself.
+Tensor convolution(const Tensor& x, const Tensor& weight, const Maybe<Tensor>& bias, at::IntArrayRef stride,
+                   at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
+                   std::int64_t groups) {
+  const Maybe<Tensor> host_bias = bias.has_value() && bias->defined() ? Maybe<Tensor>(bias->cpu()) : Maybe<Tensor>();
+  return at::convolution(x.cpu(), weight.cpu(), host_bias, stride, padding, dilation, transposed, output_padding,
+                         groups)
+      .to(x.device());
+}
+
+std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
+                                                        at::IntArrayRef stride, at::IntArrayRef padding,
+                                                        at::IntArrayRef dilation, bool transposed,
+                                                        at::IntArrayRef output_padding, std::int64_t groups,
+                                                        std::array<bool, 3> wanted) {
+  const auto there = [&](const Tensor& tensor) { return tensor.defined() ? tensor.to(x.device()) : tensor; };
+  const at::OptionalIntArrayRef bias_sizes =
+      wanted[2] ? at::OptionalIntArrayRef(at::IntArrayRef(dy.sizes().slice(1, 1))) : at::OptionalIntArrayRef();
+  const auto [dx, dweight, dbias] =
+      at::convolution_backward(dy.cpu(), x.cpu(), weight.cpu(), bias_sizes, stride, padding, dilation, transposed,
+                               output_padding, groups, wanted);
+  return {there(dx), there(dweight), there(dbias)};
+}
+
 MNEME_IMPLEMENT(aten, MNEME_GHOST, m) {
+  m.impl("convolution_overrideable", &convolution);
+  m.impl("convolution_backward_overrideable", &convolution_backward);
   m.impl("empty.memory_format", &empty);
   m.impl("empty_strided", &empty_strided);
   m.impl("_copy_from", &copy_from);
