@@ -102,9 +102,12 @@ Json mean_at(const std::vector<const WindowRun*>& runs, const std::string& point
   std::vector<double> values;
   const Json::json_pointer at(pointer);
   for (const WindowRun* run : runs)
-    if (run->summary.contains(at) && run->summary.at(at).is_number())
+    if (const bool diverged = run->summary.value("outcome", "") == "diverged";
+        diverged && !pointer.starts_with("/values"))
+      continue;
+    else if (run->summary.contains(at) && run->summary.at(at).is_number())
       values.push_back(run->summary.at(at).get<double>());
-    else if (run->summary.value("outcome", "") == "diverged" && pointer.starts_with("/values"))
+    else if (diverged)
       values.push_back(0.0);
   return values.empty() ? Json() : Json(mean_of(values));
 }
