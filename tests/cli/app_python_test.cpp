@@ -7,7 +7,6 @@
 #include <set>
 
 #include "cli/python_app_testing.h"
-#include "core/hash.h"
 #include "core/text.h"
 
 namespace mneme::cli {
@@ -83,23 +82,6 @@ TEST_F(PythonApp, TheStudyOfTheDocumentationHasARunPerMixerAndOption) {
   for (const Json& row : rows["runs"]) ++count[row["mixer"].get<std::string>()];
   EXPECT_EQ(count, (std::map<std::string, int>{{"attention", 1}, {"mamba", 1}, {"gated_average.py:GatedAverage", 2}}))
       << runs.out;
-}
-
-// minGRU of lucidrains/minGRU-pytorch, as it was published (tests/data/public says where and under which licence).
-TEST_F(PythonApp, APublicMixerWorksUnchanged) {
-  const std::string text = read_file(Path(source_directory()) / "tests/data/public/minGRU.py");
-  EXPECT_EQ(sha256_hex(text), "eb98272288d8993e903463b7841965128b6b1ee1b1d8522498abec628f029c9f");
-  write("minGRU.py", text);
-  const ProcessResult checked = run({"check", "minGRU.py:minGRU", "--no-cost"});
-  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
-  write("study.toml",
-        "[task]\nname = 'induction'\nlength = 8\nvocab = 16\n[model]\nwidth = 8\nlayers = 1\n"
-        "mixer = ['gru', 'minGRU.py:minGRU']\n[model.minGRU]\nexpansion_factor = [1.0, 1.5]\n[train]\nbatch = 4\n"
-        "steps = 3\neval_examples = 8\ntest_examples = 8\n");
-  const ProcessResult swept = run({"sweep", "study.toml", "--jobs", "2"});
-  ASSERT_EQ(swept.exit_code, 0) << swept.err;
-  const ProcessResult runs = run({"runs", "mixer=minGRU.py:minGRU", "--json"});
-  EXPECT_EQ(parse_json(runs.out, "runs")["runs"].size(), 2u) << runs.out;
 }
 
 TEST_F(PythonApp, TheExampleTrainsInAStudyBesideTheCatalog) {
