@@ -57,8 +57,14 @@ exec 7<&0
 )
 while [ ! -s "$directory/run/reaper" ]; do sleep 0.02; done
 end() {
-  kill "$(cat "$directory/run/reaper" 2>/dev/null)" 2>/dev/null || true
-  while [ -d "$directory" ]; do sleep 0.05; done
+  local reaper
+  reaper=$(cat "$directory/run/reaper" 2>/dev/null) || true
+  kill "$reaper" 2>/dev/null || true
+  # If it was killed itself, the daemons are still there.
+  while [ -d "$directory" ]; do
+    kill -0 "$reaper" 2>/dev/null || stop
+    sleep 0.05
+  done
 }
 trap end EXIT
 trap 'exit 1' TERM INT HUP
