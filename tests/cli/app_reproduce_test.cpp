@@ -24,6 +24,23 @@ TEST_F(AppReproduce, ListsEveryItemWithItsState) {
   EXPECT_THAT(mneme({"reproduce"}).out, HasSubstr("A.fig1"));
 }
 
+// A scale that not all studies have was an error of the first that lacks it.
+TEST_F(AppReproduce, ListsTheItemsThatHaveAScaleWithTheirVerdicts) {
+  const std::string results = testing::source_directory() + "/results";
+  const ProcessResult listed = mneme({"reproduce", "--results", results, "--scale", "workstation"});
+  ASSERT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("A.fig1"));
+  EXPECT_THAT(listed.out, ::testing::Not(HasSubstr("A.fig4")));
+  EXPECT_THAT(listed.err, HasSubstr("no scale workstation: "));
+  EXPECT_THAT(listed.err, HasSubstr("A.fig4"));
+  const std::string laptop = mneme({"reproduce", "--results", results}).out;
+  EXPECT_THAT(laptop, HasSubstr("B.table4 at scale laptop"));
+  EXPECT_THAT(laptop, HasSubstr("B.count-rnn"));
+  const ProcessResult wrong = mneme({"reproduce", "--scale", "workstations"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("unknown scale 'workstations', did you mean 'workstation'?"));
+}
+
 TEST_F(AppReproduce, RunsDrawsAndJudgesAnItem) {
   const Path kept = sample.lab.root() / "kept";
   const ProcessResult result = mneme({"reproduce", "B.ids4", "--scale", "smoke", "--save", kept.string()});

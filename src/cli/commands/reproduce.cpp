@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "cli/command.h"
 #include "cli/print_report.h"
@@ -14,6 +16,7 @@
 #include "report/claims/scales.h"
 #include "report/pages/kept_results.h"
 #include "report/pages/results_page.h"
+#include "report/pages/study_files.h"
 #include "report/pages/study_record.h"
 
 namespace mneme::cli {
@@ -56,19 +59,53 @@ report::ReproductionState state_of(const report::Reproduction& item, const Repro
                        : report::state_in_both(item, options.scale, lab, known, saved);
 }
 
+// Those that were named, or else all that have the scale: not every study has the larger ones.
+std::vector<const report::Reproduction*> chosen_items(const ReproduceOptions& options) {
+  std::vector<const report::Reproduction*> items;
+  for (const std::string& id : options.items) {
+    const report::Reproduction& item = report::find_reproduction(id);
+    if (std::find(items.begin(), items.end(), &item) == items.end()) items.push_back(&item);
+  }
+  if (!items.empty()) return items;
+  const std::string scale = options.scale.empty() ? std::string(study::kDefaultScale) : options.scale;
+  std::map<std::string, std::vector<std::string>> scales;  // by the study's name
+  std::set<std::string> known;
+  std::vector<std::string> lacking;
+  for (const report::FoundStudy& found : report::list_studies()) {
+    scales[found.outline.name] = found.outline.scales;
+    known.insert(found.outline.scales.begin(), found.outline.scales.end());
+  }
+  if (!known.contains(scale))
+    throw Error(ErrorKind::usage, "--scale",
+                fmt::format("unknown scale '{}'{}", scale,
+                            suggestion(scale, std::vector<std::string>(known.begin(), known.end()))));
+  for (const report::Reproduction& item : report::reproductions()) {
+    const std::vector<std::string>& own = scales[item.study];
+    if (item.sizes || std::find(own.begin(), own.end(), scale) != own.end())
+      items.push_back(&item);
+    else
+      lacking.push_back(item.id);
+  }
+  if (!lacking.empty()) print_note(fmt::format("no scale {}: {}", scale, join(lacking, ", ")));
+  return items;
+}
+
 int print_list(const ReproduceOptions& options, const Context& context) {
   std::vector<report::ReproductionState> states;
   std::optional<store::Index> index;
-  for (const report::Reproduction& item : report::reproductions())
-    states.push_back(state_of(item, options, context, index));
+  for (const report::Reproduction* item : chosen_items(options))
+    states.push_back(state_of(*item, options, context, index));
   if (context.json) {
     Json items = Json::array();
     for (const report::ReproductionState& state : states) items.push_back(report::state_json(state));
     print_json({{"items", items}});
     return 0;
   }
-  fmt::print("{}\nRun and draw one: mneme reproduce A.fig1. Estimate its cost: mneme plan recall/fig1\n",
-             fit(standing_table(states)));
+  fmt::print("{}\n", fit(standing_table(states)));
+  for (const report::ReproductionState& state : states)
+    if (const report::Table verdicts = report::verdict_table(state); !options.results.empty() && !verdicts.rows.empty())
+      fmt::print("{} at scale {}\n{}\n", state.item->id, state.study.scale, fit(verdicts));
+  fmt::print("Run and draw one: mneme reproduce A.fig1. Estimate its cost: mneme plan recall/fig1\n");
   return 0;
 }
 
@@ -131,17 +168,6 @@ Json show(const report::ReproductionState& state, const ReproduceOptions& option
     print_scales(state, options);
   }
   return json;
-}
-
-std::vector<const report::Reproduction*> chosen_items(const ReproduceOptions& options) {
-  std::vector<const report::Reproduction*> items;
-  for (const std::string& id : options.items) {
-    const report::Reproduction& item = report::find_reproduction(id);
-    if (std::find(items.begin(), items.end(), &item) == items.end()) items.push_back(&item);
-  }
-  if (items.empty())
-    for (const report::Reproduction& item : report::reproductions()) items.push_back(&item);
-  return items;
 }
 
 int fill_page(const ReproduceOptions& options) {

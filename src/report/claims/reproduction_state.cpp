@@ -101,6 +101,14 @@ Json state_json(const ReproductionState& state) {
           {"claims", claims}};
 }
 
+Table verdict_table(const ReproductionState& state) {
+  Table table{.columns = {{"claim"}, {"verdict"}, {"numbers"}, {"size and budget"}}, .rows = {}};
+  for (const JudgedClaim& one : state.claims())
+    if (one.judgement.verdict != Verdict::not_run)
+      table.rows.push_back({one.claim->id, one.judgement.verdict_text(), one.judgement.numbers, one.judgement.size});
+  return table;
+}
+
 Table size_table(const study::Study& study) {
   Table table{.columns = {{"mixer"},
                           {"layers", Align::right},

@@ -42,6 +42,9 @@ ReproductionState state_in_both(const Reproduction& item, const std::string& sca
 // Item, study, scale, runs and judged claims.
 Json state_json(const ReproductionState& state);
 
+// One line for each claim that was judged: its verdict, numbers, size and budget.
+Table verdict_table(const ReproductionState& state);
+
 // One line for each model of a study, at the sizes of the paper: layers, width, parameters, state.
 Table size_table(const study::Study& study);
 

@@ -41,7 +41,7 @@ class Filler {
     std::istringstream words(mark);
     std::string kind, item, scale;
     words >> kind;
-    if (kind == "verdicts" && words >> item >> scale) return verdicts(state(item, scale, mark));
+    if (kind == "verdicts" && words >> item >> scale) return markdown(verdict_table(state(item, scale, mark)));
     if (kind == "budgets") return markdown(budget_table(budgets_in(results_)));
     if (kind == "scales" && words >> item) return scales(item);
     if (kind == "cards" && words >> item) return cards(item, mark);
@@ -64,14 +64,6 @@ class Filler {
     ReproductionState made = state_in_files(find_reproduction(item), scale, results_);
     if (made.ended == 0) throw_at(mark, "none of its runs is kept, expected some");
     return states_[{item, scale}] = std::move(made);
-  }
-
-  static std::string verdicts(const ReproductionState& state) {
-    Table table{.columns = {{"claim"}, {"verdict"}, {"numbers"}, {"size and budget"}}, .rows = {}};
-    for (const JudgedClaim& one : state.claims())
-      if (one.judgement.verdict != Verdict::not_run)
-        table.rows.push_back({one.claim->id, one.judgement.verdict_text(), one.judgement.numbers, one.judgement.size});
-    return markdown(table);
   }
 
   std::string cards(const std::string& what, const std::string& mark) const {
