@@ -26,7 +26,7 @@ TEST_F(AppReproduce, ListsEveryItemWithItsState) {
 
 // A scale that not all studies have was an error of the first that lacks it.
 TEST_F(AppReproduce, ListsTheItemsThatHaveAScaleWithTheirVerdicts) {
-  const std::string results = testing::source_directory() + "/results";
+  const std::string results = source_directory() + "/results";
   const ProcessResult listed = mneme({"reproduce", "--results", results, "--scale", "workstation"});
   ASSERT_EQ(listed.exit_code, 0) << listed.err;
   EXPECT_THAT(listed.out, HasSubstr("A.fig1"));
