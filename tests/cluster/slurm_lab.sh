@@ -18,6 +18,8 @@ done
 
 directory=$(mktemp -d /tmp/mneme-slurm.XXXXXX)
 chmod 755 "$directory"
+# Newer versions want control groups of the system, which a container need not have, even if nothing here uses them.
+if [ "$(slurmd -V | sed 's/[^0-9]*\([0-9]*\).*/\1/')" -ge 23 ]; then echo CgroupPlugin=disabled >"$directory/cgroup.conf"; fi
 mkdir -p "$directory"/{munge,socket,state,log,run}
 chmod 700 "$directory/munge"
 export SLURM_CONF=$directory/slurm.conf
